@@ -1,0 +1,93 @@
+"""What a renderer is asked for and what it answers; plain data, shared by every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_api.model import Graph
+
+View = Literal["flat", "tilt", "sphere"]
+Channel = Literal["beauty", "base_color", "roughness", "metallic", "normal", "height"]
+FloatArray = npt.NDArray[np.float32]
+Status = Literal["ok", "compile_error", "error", "timeout", "crashed"]
+
+
+@dataclass(frozen=True)
+class RenderSettings:
+    """How to render.
+
+    `resolution`: side in pixels. `samples`: Cycles samples per pixel. `patch_size_m`: side of the flat patch in
+    metres. `device`: "CPU" or a Cycles device type. `timeout_s`: safety stop for one render.
+    """
+
+    resolution: int = 256
+    samples: int = 1
+    patch_size_m: float = 1.0
+    device: str = "CPU"
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True)
+class RenderRequest:
+    """A graph, a view, the channels wanted and the settings."""
+
+    graph: Graph
+    view: View = "flat"
+    channels: tuple[Channel, ...] = ("beauty",)
+    settings: RenderSettings = RenderSettings()
+
+
+@dataclass(frozen=True)
+class RenderMessage:
+    """Something Blender or the worker said: `level` is "error", "warning" or "info"."""
+
+    level: str
+    text: str
+    node: str | None = None
+    socket: str | None = None
+
+
+@dataclass(frozen=True)
+class RenderResult:
+    """Pictures by channel, or the reason why there are none.
+
+    Arrays are float32 of shape (H, W, C), row 0 at the top: `beauty` and `base_color` C=3, scene-linear Rec. 709;
+    `normal` C=3, tangent-space OpenGL (+Y up), unit length, components in [-1, 1]; `roughness` and `metallic` C=1;
+    `height` C=1 in metres. A failed render has no pictures.
+    """
+
+    status: Status
+    channels: Mapping[str, FloatArray] = field(default_factory=dict)
+    messages: tuple[RenderMessage, ...] = ()
+    engine: str = "cycles"
+    device: str = "CPU"
+    blender_version: str = ""
+    seconds: float = 0.0
+    cached: bool = False
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pictures may be used."""
+        return self.status == "ok"
+
+
+class Renderer(Protocol):
+    """Anything that renders: the Blender pool, the preview, or a router over both."""
+
+    def render(self, request: RenderRequest) -> RenderResult:
+        """Render one request; a failure is a result, never an exception."""
+        ...
+
+    def render_many(self, requests: Sequence[RenderRequest]) -> list[RenderResult]:
+        """Render all, in the order given, as parallel as the renderer can."""
+        ...
+
+    def close(self) -> None:
+        """Stop every process; safe to call twice."""
+        ...
