@@ -1,0 +1,82 @@
+"""The context C*: the one object that every actor reads, whatever it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.result import Evaluation, Gap
+from graph_api.actions import Action
+from graph_api.model import Graph
+from graph_api.rules import Ban, Lock
+from material_agent.environment.observation import Observation
+from material_agent.memory.reflection import Reflection
+from references.analysis import Analysis
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked: the picture (sRGB, float32, (H, W, 3), row 0 at the top), its size in metres, the goal."""
+
+    id: str
+    image_srgb: npt.NDArray[np.float32]
+    patch_size_m: float
+    goal: str
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What binds the actor: enforced by the graph API, told here so that nobody runs into it blindly."""
+
+    bans: tuple[Ban, ...] = ()
+    locks: tuple[Lock, ...] = ()
+    max_nodes: int = 80
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of history: the thought (may be empty), the action and what the environment answered."""
+
+    thought: str
+    action: Action
+    observation: Observation
+
+
+@dataclass(frozen=True)
+class ToolState:
+    """Where the attempt stands.
+
+    `evaluation` and `gaps` belong to the last rendered graph, and are stale when `edited_since_render`. `best_reward`
+    is the best of this attempt. `tried` names the structures that earlier attempts used (from memory's records).
+    """
+
+    graph: Graph
+    evaluation: Evaluation | None = None
+    gaps: tuple[Gap, ...] = ()
+    edited_since_render: bool = True
+    best_reward: float | None = None
+    best_graph: Graph | None = None
+    step: int = 0
+    steps_left: int = 0
+    attempt: int = 1
+    attempts_left: int = 0
+    remaining: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """Task, visual decomposition, constraints, memory, history and tool state.
+
+    Any part may be withheld (an experiment's raw arm has `decomposition` None and an empty memory).
+    """
+
+    task: Task
+    decomposition: Analysis | None
+    constraints: Constraints
+    memory: tuple[Reflection, ...]
+    history: tuple[Step, ...]
+    state: ToolState
