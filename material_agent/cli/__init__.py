@@ -1,0 +1,7 @@
+"""The command line, `material-agent`."""
+
+from __future__ import annotations
+
+from material_agent.cli.main import main
+
+__all__ = ["main"]
