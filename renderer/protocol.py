@@ -22,7 +22,8 @@ class RenderSettings:
     """How to render.
 
     `resolution`: side in pixels. `samples`: Cycles samples per pixel. `patch_size_m`: side of the flat patch in
-    metres. `device`: "CPU" or a Cycles device type. `timeout_s`: safety stop for one render.
+    metres. `device`: "CPU" or a Cycles device type ("CUDA", "OPTIX", "HIP", "METAL", "ONEAPI"). `timeout_s`: safety
+    stop for one render. `require_device`: fail instead of falling back to the CPU when `device` is absent.
     """
 
     resolution: int = 256
@@ -30,6 +31,7 @@ class RenderSettings:
     patch_size_m: float = 1.0
     device: str = "CPU"
     timeout_s: float = 60.0
+    require_device: bool = False
 
 
 @dataclass(frozen=True)
