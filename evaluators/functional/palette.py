@@ -88,7 +88,7 @@ def palette(image_srgb: Array, n: int = 6, iterations: int = 25) -> Palette:
 
 
 def color_axis(image_srgb: Array) -> ColorAxis:
-    """The main colour axis of a picture, and the mean colours along it by quantile."""
+    """Find the main colour axis of a picture, and the mean colours along it by quantile."""
     image = np.asarray(image_srgb, dtype=np.float32)
     lab = np.asarray(srgb_to_lab(image), dtype=np.float64).reshape(-1, 3)
     mean, axis, explained = _principal(lab)
@@ -111,7 +111,7 @@ def axis_position(image_srgb: Array, axis: ColorAxis) -> FloatArray:
 
 
 def quantile_ramp(field: Array, axis: ColorAxis, stops: int = 8, reverse: bool = False) -> tuple[RampStop, ...]:
-    """The color ramp that gives a scalar node output the colours of the reference, quantile by quantile.
+    """Build the color ramp that gives a scalar node output the colours of the reference, quantile by quantile.
 
     `field` (H, W): the node output over the patch, any range; what lies outside [0, 1] is clamped as the ramp does.
     `stops` from 2 to 32. `reverse` maps high values to the dark end. Stops are placed where the piecewise linear ramp
@@ -122,7 +122,7 @@ def quantile_ramp(field: Array, axis: ColorAxis, stops: int = 8, reverse: bool =
     levels = np.linspace(0, 1, QUANTILES)
     position = np.clip(np.quantile(np.asarray(field, dtype=np.float64), levels), 0, 1)
     colors = np.asarray(axis.quantile_colors_linear[::-1] if reverse else axis.quantile_colors_linear, dtype=np.float64)
-    unique, first, inverse = np.unique(position.round(5), return_index=True, return_inverse=True)
+    unique, inverse = np.unique(position.round(5), return_inverse=True)
     if len(unique) == 1:
         return (RampStop(float(unique[0]), _rgb(colors[QUANTILES // 2])),)
     counts = np.bincount(inverse)

@@ -73,7 +73,7 @@ def power_spectrum(luma: Array) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _polar_bins(height: int, width: int, radial: int, angular: int) -> Any:
+def _polar_bins(height: int, width: int, radial: int, angular: int) -> sparse.csr_matrix:
     """Sparse (radial·angular, pixels) matrix of means; an empty sector of a ring takes the mean of the ring."""
     radius, angle, weight = _frequencies(height, width)
     top = min(height, width) / 2
@@ -83,16 +83,16 @@ def _polar_bins(height: int, width: int, radial: int, angular: int) -> Any:
     inside = (radius >= 1) & (radius < top)
     pixels = np.flatnonzero(inside)
     cells = (ring * angular + sector)[inside]
-    matrix = sparse.csr_matrix((weight[inside], (cells, pixels)), shape=(radial * angular, radius.size)).tolil()
-    totals = np.asarray(matrix.sum(axis=1)).ravel()
+    filled = sparse.csr_matrix((weight[inside], (cells, pixels)), shape=(radial * angular, radius.size))
+    totals = np.asarray(filled.sum(axis=1)).ravel()
+    matrix = filled.tolil()
     rings = ring.ravel()
     for cell in np.flatnonzero(totals == 0):
         distance = np.abs(rings - cell // angular) + np.where(inside.ravel(), 0, radial)
         nearest = np.flatnonzero(distance == distance.min())
         matrix[cell, nearest] = weight.ravel()[nearest]
-    matrix = matrix.tocsr()
     scale = 1.0 / np.asarray(matrix.sum(axis=1)).ravel()
-    return (sparse.diags(scale) @ matrix).astype(np.float32).tocsr()
+    return sparse.csr_matrix(sparse.diags(scale) @ matrix.tocsr(), dtype=np.float32)
 
 
 def polar_log_power(luma: Array, radial: int = 16, angular: int = 8) -> npt.NDArray[np.float32]:
@@ -141,7 +141,7 @@ def spectral_slope(luma: Array, lowest: float = 3.0, highest_fraction: float = 0
 
 
 def radial_peak(luma: Array) -> RadialPeak:
-    """The scale of the dominant blob: the maximum over f ≥ 2 of f²·P(f), the energy per octave.
+    """Find the scale of the dominant blob: the maximum over f ≥ 2 of f²·P(f), the energy per octave.
 
     A power law has its maximum at an end of the range and little prominence; cells and grains have a clear one.
     """
@@ -170,11 +170,9 @@ def scale_energies(luma: Array) -> dict[str, float]:
     total = float(energy.sum())
     if total <= 1e-9:
         return dict.fromkeys(BANDS, 0.0)
-    return {
-        name: float(energy[(radius >= low) & (radius < high)].sum()) / total for name, (low, high) in BANDS.items()
-    }
+    return {name: float(energy[(radius >= low) & (radius < high)].sum()) / total for name, (low, high) in BANDS.items()}
 
 
 def contrast(luma: Array) -> float:
-    """Standard deviation of the luma (RMS contrast), in [0, 0.5]."""
+    """Measure the standard deviation of the luma (RMS contrast), in [0, 0.5]."""
     return float(np.std(luma))
