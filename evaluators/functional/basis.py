@@ -52,6 +52,7 @@ def lattice_points(basis: Array, longest: float, shift: Array | None = None) -> 
 
 
 def mean_at(correlation: Correlation, points: Array) -> float:
+    """Average the autocorrelation over points (N, 2), the near ones weighing more; 0 without points."""
     if len(points) == 0:
         return 0.0
     length = np.hypot(*points.T)

@@ -64,6 +64,7 @@ class Correlation:
 
     @property
     def centre(self) -> Array:
+        """Column and row of shift 0."""
         return np.array([self.values.shape[1] // 2, self.values.shape[0] // 2], dtype=np.float64)
 
     def at(self, shifts: Array, reach: float = 1.0) -> Array:

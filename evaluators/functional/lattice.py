@@ -103,7 +103,9 @@ def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
             row = np.array([i, j]) @ basis
             length = float(np.hypot(*row))
             if length <= 2 * longest:
-                options.append((_line_energy(detail, row, area / length), row))
+                # An upright cell is preferred: diagonals of a grid carry some energy too.
+                sine = area / length / float(np.hypot(*_step_to_next_row(basis, row)))
+                options.append((_line_energy(detail, row, area / length) * sine, row))
     _, row = max(options, key=lambda option: option[0])
     row = row if row[0] > 1e-9 or (abs(row[0]) <= 1e-9 and row[1] < 0) else -row
     step = _step_to_next_row(basis, row)
