@@ -1,0 +1,342 @@
+"""One edit of a graph: `apply(graph, action)` gives a new graph, or raises and leaves the old one as it is.
+
+Atomic by construction: graphs are immutable, so the old one is the exact undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph_api.actions import AddNode, Connect, Disconnect, Edit, RemoveNode, SetParam
+from graph_api.catalog import Catalog, Property, Socket, load_catalog
+from graph_api.coerce import PROPERTY_COERCIONS, Target, short, socket_value
+from graph_api.errors import ActionRejected
+from graph_api.ids import acceptable, fresh_id, safe_id
+from graph_api.model import ROLES, Graph, Link, Node, Value
+from graph_api.resolve import (
+    OUTPUT_VALUES,
+    Notice,
+    closest,
+    find_property,
+    find_socket,
+    known_node,
+    match,
+    node_type,
+    reject_socket,
+    shown,
+    state_of,
+    suggest,
+    type_of,
+)
+from graph_api.rules import Rules
+from graph_api.structures import CURVE_FIELDS, RAMP_FIELDS, structure
+from graph_api.wiring import REROUTE, accepts, input_types, output_type, reaches
+
+NO_RULES = Rules()
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The new graph, what changed in words, what was understood on the way, and the node concerned."""
+
+    graph: Graph
+    changes: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
+    node: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the edit made a difference."""
+        return bool(self.changes)
+
+
+@dataclass
+class _Work:
+    """One edit in progress."""
+
+    graph: Graph
+    catalog: Catalog
+    notices: list[Notice]
+
+
+def apply(graph: Graph, action: Edit, catalog: Catalog | None = None, rules: Rules = NO_RULES) -> Applied:
+    """Apply one edit.
+
+    `catalog` defaults to the graph's Blender version. Raises `ActionRejected` with a code, what was expected and what
+    is known; the graph given is untouched whatever happens.
+    """
+    handler = _HANDLERS.get(type(action))
+    if handler is None:
+        expected = "one of the edits (render, inspect, finish and note belong to the environment)"
+        raise ActionRejected("not_an_edit", expected, type(action).__name__, known=[kind.op for kind in _HANDLERS])
+    work = _Work(graph, load_catalog(graph.blender_version) if catalog is None else catalog, [])
+    result = handler(work, action)
+    if result.graph is not graph:
+        rules.check(graph, result.graph, work.catalog)
+    return result
+
+
+def _done(work: _Work, graph: Graph, node: str, *changes: str) -> Applied:
+    return Applied(graph, changes, tuple(work.notices), node)
+
+
+def _nothing(work: _Work, node: str, message: str) -> Applied:
+    work.notices.append(Notice("no_change", message, node))
+    return Applied(work.graph, (), tuple(work.notices), node)
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise ActionRejected("bad_argument", f"text as {what}", short(value))
+    return value
+
+
+def _add_node(work: _Work, action: AddNode) -> Applied:
+    kind, alias = node_type(_text(action.type, "type"), work.catalog)
+    taken = work.graph.nodes
+    wanted = fresh_id(kind.label, taken) if action.id is None else _text(action.id, "id")
+    if wanted in taken:
+        free = fresh_id(wanted, taken)
+        raise ActionRejected("id_taken", "an id that is not in use", repr(wanted), suggestion=free, node=wanted)
+    if not acceptable(wanted):
+        expected = 'an id of 1 to 64 printable characters without any of . / \\ : * ? " < > |'
+        raise ActionRejected("bad_id", expected, short(wanted), suggestion=fresh_id(safe_id(wanted), taken))
+    if action.role not in ROLES:
+        roles = tuple(role for role in ROLES if role)
+        raise ActionRejected(
+            "bad_role", "a role", short(action.role), known=roles, suggestion=suggest(str(action.role), roles)
+        )
+    node = Node(wanted, kind.type, role=action.role)
+    if alias is not None:
+        properties = {name: value for name, value in alias.properties.items() if name in kind.properties}
+        node = replace(node, properties=properties, inputs=dict(alias.values))
+        settings = "".join(f", {name} {value}" for name, value in properties.items())
+        text = f"{alias.old} is {kind.type}{settings} since Blender {alias.since}"
+        work.notices.append(Notice("alias", text, wanted))
+    return _done(work, work.graph.with_node(node), wanted, f"added {wanted} ({kind.type})")
+
+
+def _source(work: _Work, src: str) -> tuple[Node, Socket]:
+    """The output that `node` or `node.Output` means; ids win over dots."""
+    if src in work.graph.nodes:
+        node, name = work.graph.nodes[src], ""
+    else:
+        cuts = [i for i, c in enumerate(src) if c == "." and src[:i] in work.graph.nodes]
+        if not cuts:
+            node, name = known_node(work.graph, src.partition(".")[0]), src.partition(".")[2]
+        else:
+            node, name = work.graph.nodes[src[: cuts[-1]]], src[cuts[-1] + 1 :]
+    enabled = state_of(node, work.catalog).enabled_outputs
+    if not enabled:
+        raise ActionRejected("no_outputs", "a node that has outputs", f"{node.id} ({node.type})", node=node.id)
+    if not name:
+        return node, enabled[0]
+    found = find_socket(node, name, work.catalog, work.notices, output=True)
+    if found is None:
+        raise reject_socket(node, name, work.catalog, output=True)
+    return node, found
+
+
+def _connect(work: _Work, action: Connect) -> Applied:
+    source, output = _source(work, _text(action.src, "src"))
+    target = known_node(work.graph, action.dst)
+    slot = find_socket(target, _text(action.slot, "slot"), work.catalog, work.notices)
+    if slot is None:
+        raise reject_socket(target, action.slot, work.catalog)
+    link = Link(source.id, output.identifier, target.id, slot.identifier)
+    old = work.graph.link_into(target.id, slot.identifier)
+    if old == link:
+        return _nothing(work, target.id, f"{_link_text(work, link)} is there already")
+    circle = reaches(work.graph.links, target.id, source.id)
+    if circle:
+        got = " -> ".join((*circle, target.id))
+        raise ActionRejected("cycle", "a link that closes no circle", got, node=target.id, socket=slot.name)
+    _check_types(work, source, output, target, slot)
+    kept = tuple(one for one in work.graph.links if one != old)
+    changes = [f"linked {_link_text(work, link)}"]
+    if old is not None:
+        changes.append(f"replaced {_link_text(work, old)}")
+        text = f"an input takes one link: {_link_text(work, old)} was replaced"
+        work.notices.append(Notice("link_replaced", text, target.id, slot.identifier))
+    return _done(work, replace(work.graph, links=(*kept, link)), target.id, *changes)
+
+
+def _check_types(work: _Work, source: Node, output: Socket, target: Node, slot: Socket) -> None:
+    """Refuse what Blender does not convert, also behind reroutes."""
+    flows = output_type(work.graph, source.id, output.identifier, work.catalog)
+    if source.type == REROUTE and work.graph.links_to(source.id) == ():
+        return
+    for node, socket, wanted in input_types(work.graph, target.id, slot.identifier, work.catalog):
+        if not accepts(flows, wanted, work.catalog):
+            expected = f"a {wanted} output for {node}.{socket}"
+            got = f"{source.id}.{shown(output)} ({flows})"
+            hint = "ShaderNodeEmission or a BSDF between them" if wanted == "SHADER" else None
+            raise ActionRejected("type_mismatch", expected, got, suggestion=hint, node=node, socket=socket)
+
+
+def _link_text(work: _Work, link: Link) -> str:
+    def name(node_id: str, socket: str, output: bool) -> str:
+        state = state_of(work.graph.nodes[node_id], work.catalog)
+        found = state.side(output).get(socket)
+        return f"{node_id}.{shown(found) if found else socket}"
+
+    return f"{name(link.src, link.src_socket, True)} -> {name(link.dst, link.dst_socket, False)}"
+
+
+def _set_param(work: _Work, action: SetParam) -> Applied:
+    node = known_node(work.graph, action.node)
+    key = _text(action.key, "key")
+    kind, state = type_of(node, work.catalog), state_of(node, work.catalog)
+    socket = match(key, state.enabled_inputs)
+    if socket is not None:
+        # Again with the aliases' notices; the first look keeps properties from being shadowed by near misses.
+        socket = find_socket(node, key, work.catalog, work.notices)
+        if socket is not None:
+            return _set_input(work, node, socket, action.value)
+    if key in kind.properties:
+        return _set_property(work, node, kind.properties[key], action.value)
+    if node.type in OUTPUT_VALUES and (output := match(key, state.enabled_outputs)) is not None:
+        return _set_output(work, node, output, action.value)
+    if key == "label":
+        target = Target(node.id, key)
+        label = PROPERTY_COERCIONS["string"](action.value, Property("label", "string", ""), node, target)
+        return _store(work, node, replace(node, label=str(label)), "label", node.label, label)
+    nested = _nested(work, node, key, action.value)
+    if nested is not None:
+        return nested
+    socket = find_socket(node, key, work.catalog, work.notices)
+    if socket is not None:
+        return _set_input(work, node, socket, action.value)
+    prop = find_property(node, key, work.catalog, work.notices)
+    if prop is not None:
+        return _set_property(work, node, prop, action.value)
+    if node.type in OUTPUT_VALUES and (found := find_socket(node, key, work.catalog, work.notices, output=True)):
+        return _set_output(work, node, found, action.value)
+    raise reject_socket(node, key, work.catalog, known=tuple(kind.properties))
+
+
+def _nested(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    """`color_ramp.interpolation`, or `interpolation` alone: one field of a ramp or a curve."""
+    head, _, tail = key.rpartition(".")
+    for name, prop in type_of(node, work.catalog).properties.items():
+        known = {"ramp": RAMP_FIELDS, "curve": CURVE_FIELDS}.get(prop.type, ())
+        if tail in known and head in ("", name):
+            return _set_property(work, node, prop, {tail: value})
+    return None
+
+
+def _changed(before: Mapping[str, Value], key: str, value: Value) -> dict[str, Value]:
+    return {**before, key: value}
+
+
+def _store(work: _Work, old: Node, new: Node, key: str, before: object, after: object) -> Applied:
+    if before == after and type(before) is type(after):
+        return _nothing(work, old.id, f"{old.id}.{key} is {short(after)} already")
+    return _done(work, work.graph.with_node(new), old.id, f"{old.id}.{key}: {short(before)} -> {short(after)}")
+
+
+def _set_input(work: _Work, node: Node, socket: Socket, value: object) -> Applied:
+    if socket.hide_value and socket.default is not None:
+        expected = f"a link into {socket.name}, whose own value Blender ignores"
+        raise ActionRejected("no_value", expected, short(value), node=node.id, socket=socket.name)
+    new, notices = socket_value(value, socket, node)
+    work.notices.extend(notices)
+    feed = work.graph.link_into(node.id, socket.identifier)
+    if feed is not None:
+        text = f"{_link_text(work, feed)} feeds this input: the value has no effect while it is linked"
+        work.notices.append(Notice("linked", text, node.id, socket.identifier))
+    before = node.inputs.get(socket.identifier, socket.default)
+    changed = replace(node, inputs=_changed(node.inputs, socket.identifier, new))
+    return _store(work, node, changed, shown(socket), before, new)
+
+
+def _set_output(work: _Work, node: Node, socket: Socket, value: object) -> Applied:
+    new, notices = socket_value(value, socket, node)
+    work.notices.extend(notices)
+    before = node.outputs.get(socket.identifier, socket.default)
+    changed = replace(node, outputs=_changed(node.outputs, socket.identifier, new))
+    return _store(work, node, changed, shown(socket), before, new)
+
+
+def _set_property(work: _Work, node: Node, prop: Property, value: object) -> Applied:
+    target = Target(node.id, prop.name)
+    reader = PROPERTY_COERCIONS.get(prop.type)
+    new = structure(value, prop, node, work.catalog, target) if reader is None else reader(value, prop, node, target)
+    work.notices.extend(target.notices)
+    changed = replace(node, properties=_changed(node.properties, prop.name, new))
+    kind = type_of(node, work.catalog)
+    if prop.name in kind.deciding and kind.state(changed.properties) is None:
+        others = {
+            name: node.properties.get(name, kind.properties[name].default)
+            for name in kind.deciding
+            if name != prop.name
+        }
+        expected = f"a {prop.name} that goes with {', '.join(f'{n} {v}' for n, v in others.items())}"
+        raise ActionRejected(
+            "refused_combination", expected, short(new), known=prop.items, node=node.id, socket=prop.name
+        )
+    result = _store(work, node, changed, prop.name, node.properties.get(prop.name, prop.default), new)
+    return _drop_dead_links(work, result, node) if prop.name in kind.deciding and result.changed else result
+
+
+def _drop_dead_links(work: _Work, result: Applied, node: Node) -> Applied:
+    """Remove the links whose sockets the change disabled; Blender would keep them, marked invalid, and say nothing."""
+    state = state_of(result.graph.nodes[node.id], work.catalog)
+
+    def dead(link: Link) -> bool:
+        out = state.outputs.get(link.src_socket) if link.src == node.id else None
+        into = state.inputs.get(link.dst_socket) if link.dst == node.id else None
+        if (link.src == node.id and (out is None or not out.enabled)) or (
+            link.dst == node.id and (into is None or not into.enabled)
+        ):
+            return True
+        flows = output_type(result.graph, link.src, link.src_socket, work.catalog)
+        wanted = input_types(result.graph, link.dst, link.dst_socket, work.catalog)
+        return any(not accepts(flows, kind, work.catalog) for _, _, kind in wanted)
+
+    touched = [link for link in result.graph.links if node.id in (link.src, link.dst)]
+    lost = [link for link in touched if dead(link)]
+    if not lost:
+        return result
+    texts = [_link_text(work, link) for link in lost]
+    notices = [Notice("link_died", f"{text}: its socket is disabled now", node.id) for text in texts]
+    graph = replace(result.graph, links=tuple(link for link in result.graph.links if link not in lost))
+    changes = (*result.changes, *(f"removed the link {text}" for text in texts))
+    return Applied(graph, changes, (*result.notices, *notices), node.id)
+
+
+def _remove_node(work: _Work, action: RemoveNode) -> Applied:
+    node = known_node(work.graph, action.node)
+    lost = [link for link in work.graph.links if node.id in (link.src, link.dst)]
+    kept = tuple(link for link in work.graph.links if link not in lost)
+    nodes = {name: one for name, one in work.graph.nodes.items() if name != node.id}
+    changes = [f"removed {node.id} ({node.type})", *(f"removed the link {_link_text(work, link)}" for link in lost)]
+    return _done(work, replace(work.graph, nodes=nodes, links=kept), node.id, *changes)
+
+
+def _disconnect(work: _Work, action: Disconnect) -> Applied:
+    target = known_node(work.graph, action.dst)
+    name = _text(action.slot, "slot")
+    slot = find_socket(target, name, work.catalog, work.notices)
+    if slot is None:
+        raise reject_socket(target, name, work.catalog)
+    old = work.graph.link_into(target.id, slot.identifier)
+    if old is None:
+        linked = tuple(link.dst_socket for link in work.graph.links_to(target.id))
+        expected = f"a linked input of {target.id}"
+        raise ActionRejected(
+            "not_linked", expected, repr(name), known=closest(name, linked), node=target.id, socket=slot.name
+        )
+    kept = tuple(link for link in work.graph.links if link != old)
+    return _done(work, replace(work.graph, links=kept), target.id, f"removed the link {_link_text(work, old)}")
+
+
+_HANDLERS: dict[type[Any], Callable[[_Work, Any], Applied]] = {
+    AddNode: _add_node,
+    Connect: _connect,
+    SetParam: _set_param,
+    RemoveNode: _remove_node,
+    Disconnect: _disconnect,
+}
