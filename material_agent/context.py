@@ -12,7 +12,7 @@ from evaluators.result import Evaluation, Gap
 from graph_api.actions import Action
 from graph_api.model import Graph
 from graph_api.rules import Ban, Lock
-from material_agent.environment.observation import Observation
+from material_agent.observation import Observation
 from material_agent.memory.reflection import Reflection
 from references.analysis import Analysis
 
@@ -51,7 +51,9 @@ class ToolState:
     """Where the attempt stands.
 
     `evaluation` and `gaps` belong to the last rendered graph, and are stale when `edited_since_render`. `best_reward`
-    is the best of this attempt. `tried` names the structures that earlier attempts used (from memory's records).
+    is the best of this attempt. `remaining` is what the run's ledger has left, `share` what this attempt should keep to
+    so that the attempts after it get as much. `force_new_structure`: the last attempts brought no progress, so this one
+    must choose a structure that none of `tried` is (structures that earlier attempts reported, in order).
     """
 
     graph: Graph
@@ -65,6 +67,9 @@ class ToolState:
     attempt: int = 1
     attempts_left: int = 0
     remaining: Mapping[str, float] = field(default_factory=dict)
+    share: Mapping[str, float] = field(default_factory=dict)
+    force_new_structure: bool = False
+    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,31 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph_api.actions import Action
+from material_agent.budget import Ledger
 from material_agent.context import Context
-from material_agent.environment.observation import Bench
+from material_agent.observation import Bench
 from material_agent.memory.reflection import Reflection
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What an actor proposes: actions in order, and why (recorded as the decision's reason)."""
+    """What an actor proposes: actions in order, and why (recorded as the decision's reason).
+
+    `structure` names the kind of structure it is building ("bricks"); later attempts are told what was tried.
+    """
 
     actions: tuple[Action, ...]
     reason: str = ""
+    structure: str = ""
+
+
+@dataclass(frozen=True)
+class AttemptSetup:
+    """What a fresh actor is made with: the attempt's number and seed, and the ledger to charge model calls to."""
+
+    attempt: int
+    seed: int
+    ledger: Ledger
 
 
 class Actor(Protocol):
@@ -36,4 +50,12 @@ class Reflector(Protocol):
 
     def reflect(self, context: Context, outcome: str, label: str) -> Reflection:
         """Reflect on the attempt in `context.history`; `label` is its kind of failure."""
+        ...
+
+
+class ActorFactory(Protocol):
+    """Makes the actor of one attempt."""
+
+    def __call__(self, setup: AttemptSetup) -> Actor:
+        """Make a fresh actor; nothing may be carried over from the one before."""
         ...

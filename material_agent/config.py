@@ -1,0 +1,92 @@
+"""What a run is asked to do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from material_agent.budget import Resource
+
+QualityName = Literal["draft", "normal", "high"]
+MemoryWindow = Literal["1", "3", "all", "retrieved"]
+
+
+class Quality(BaseModel):
+    """A level of effort in counts; `seconds` is a safety stop for the whole run and never a plan."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    candidates_per_attempt: int = Field(gt=0)
+    renders_per_attempt: int = Field(gt=0)
+    actions_per_attempt: int = Field(gt=0)
+    steps_per_attempt: int = Field(gt=0)
+    no_progress_actions: int = Field(gt=0)
+    seconds: float = Field(gt=0)
+
+
+class RunConfig(BaseModel):
+    """The settings of one run; the same settings on the same machine give the same graph and score.
+
+    `reference`: path of a picture or name of a bundled one. `out`: the run folder. `limits` overrides what the
+    quality level sets for the whole run. `step_resolution` is the side in pixels of an actor's renders,
+    `report_resolution` that of the final one. `jobs`: Blender workers; results do not depend on it.
+    `shared_memory`: a database that several runs share; without it memory lives in the run folder.
+    `no_progress_actions`: K of the stop rule, None for the quality level's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reference: str
+    out: Path
+    goal: str = "Rebuild the material of this picture as an editable, physically plausible node graph."
+    seed: int = Field(default=0, ge=0)
+    quality: QualityName = "normal"
+    attempts: int = Field(default=3, ge=1, le=100)
+    memory_window: MemoryWindow = "3"
+    shared_memory: Path | None = None
+    jobs: int = Field(default=2, ge=1, le=256)
+    limits: dict[Resource, float] = {}
+    patch_size_m: float = Field(default=1.0, gt=0)
+    step_resolution: int = Field(default=256, ge=16, le=4096)
+    report_resolution: int = Field(default=512, ge=16, le=8192)
+    samples: int = Field(default=1, ge=1, le=65536)
+    device: str = "CPU"
+    render_timeout_s: float = Field(default=60.0, gt=0)
+    max_nodes: int = Field(default=80, ge=2)
+    max_steps: int | None = Field(default=None, ge=1)
+    no_progress_actions: int | None = Field(default=None, ge=1)
+
+    @property
+    def effort(self) -> Quality:
+        """The counts behind the quality level."""
+        return qualities()[self.quality]
+
+    def run_limits(self) -> dict[Resource, float]:
+        """The ledger's limits for the whole run: the quality level's, scaled by attempts, under `limits`."""
+        effort = self.effort
+        defaults: dict[Resource, float] = {
+            "candidates": effort.candidates_per_attempt * self.attempts,
+            "renders": effort.renders_per_attempt * self.attempts,
+            "actions": effort.actions_per_attempt * self.attempts,
+            "seconds": effort.seconds,
+        }
+        return defaults | self.limits
+
+
+@cache
+def qualities() -> dict[str, Quality]:
+    """The quality levels, by name."""
+    data = json.loads(files("material_agent").joinpath("data/qualities.json").read_text("utf-8"))
+    return {name: Quality.model_validate(counts) for name, counts in data.items()}
+
+
+def attempt_seed(seed: int, attempt: int) -> int:
+    """The seed of one attempt, in [0, 2³²): independent streams that depend on the run's seed and the number alone."""
+    digest = hashlib.sha256(f"{seed}/{attempt}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")

@@ -1,0 +1,148 @@
+"""The bulk door: many candidates at once, under the same rules and on the same ledger as single actions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from evaluators.result import Candidate
+from graph_api import ActionRejected, Catalog, Rules, action_to_json, apply, validate
+from graph_api.actions import Edit
+from graph_api.model import Graph
+from material_agent.budget import Ledger
+from material_agent.environment.scene import CHANNELS, Judge, Scene
+from material_agent.environment.tally import Tally
+from material_agent.errors import BadInput
+from material_agent.events import Charge, Log, Search
+from material_agent.observation import Trial
+from renderer.images import linear_to_srgb
+from renderer.protocol import Channel, RenderResult
+
+JudgeKind = Literal["none", "screen", "full"]
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    edits: tuple[Edit, ...]
+    graph: Graph | None
+    reason: str = ""
+
+
+def run_candidates(
+    graph: Graph,
+    candidates: Sequence[Sequence[Edit]],
+    *,
+    rules: Rules,
+    catalog: Catalog,
+    scene: Scene,
+    evaluator: Judge,
+    ledger: Ledger,
+    log: Log,
+    tally: Tally,
+    attempt: int,
+    resolution: int,
+    channels: tuple[Channel, ...],
+    judge: JudgeKind,
+) -> list[Trial]:
+    """Apply, render and score each candidate on a copy of `graph`; see `Bench.try_many`.
+
+    When the ledger has fewer evaluations left than candidates, the last ones come back untried, with the reason.
+    Raises `BudgetExhausted` when it has none left, `BadInput` for an unknown channel or judge.
+    """
+    _check(channels, judge)
+    allowed = _affordable(ledger, len(candidates))
+    amounts = {"candidates": float(allowed), "samples_pixels": float(allowed * scene.cost(resolution))}
+    ledger.charge(**amounts)
+    log.write(Charge(purpose="search", amounts=amounts), attempt)
+    tally.samples_pixels += allowed * scene.cost(resolution)
+
+    prepared = [_prepare(graph, tuple(edits), rules, catalog) for edits in candidates[:allowed]]
+    wanted = CHANNELS if judge == "full" else channels
+    if judge == "screen" and "beauty" not in wanted:
+        wanted = ("beauty", *wanted)
+    renderable = [index for index, item in enumerate(prepared) if item.graph is not None]
+    graphs = [item.graph for item in prepared if item.graph is not None]
+    results = dict(zip(renderable, scene.render_many(graphs, wanted, resolution), strict=True))
+    screened = _screen(evaluator, results) if judge == "screen" else {}
+    trials = [
+        _trial(item, results.get(index), screened.get(index, 0.0), judge, evaluator, tally)
+        for index, item in enumerate(prepared)
+    ]
+    log.write(_event(trials, judge, resolution), attempt)
+    untried = "not tried: the ledger has no candidates left"
+    return trials + [Trial(tuple(edits), False, 0.0, untried) for edits in candidates[allowed:]]
+
+
+def _check(channels: Sequence[str], judge: str) -> None:
+    if judge not in ("none", "screen", "full"):
+        raise BadInput(f"expected a judge, got {judge!r}; known: none, screen, full")
+    for name in channels:
+        if name not in CHANNELS:
+            raise BadInput(f"expected a channel, got {name!r}; known: {', '.join(CHANNELS)}")
+
+
+def _affordable(ledger: Ledger, wanted: int) -> int:
+    ledger.require(candidates=min(1, wanted))
+    left = ledger.remaining.get("candidates")
+    return wanted if left is None else min(wanted, int(left))
+
+
+def _prepare(graph: Graph, edits: tuple[Edit, ...], rules: Rules, catalog: Catalog) -> _Prepared:
+    for edit in edits:
+        try:
+            graph = apply(graph, edit, catalog, rules).graph
+        except ActionRejected as error:
+            return _Prepared(edits, None, str(error))
+    problems = validate(graph, catalog)
+    if problems:
+        return _Prepared(edits, None, f"does not compile: {problems[0]}")
+    return _Prepared(edits, graph)
+
+
+def _screen(evaluator: Judge, results: dict[int, RenderResult]) -> dict[int, float]:
+    usable = [index for index, result in results.items() if result.ok]
+    if not usable:
+        return {}
+    pictures = np.stack([linear_to_srgb(results[index].channels["beauty"]) for index in usable])
+    scores = evaluator.screen(np.clip(pictures, 0.0, 1.0).astype(np.float32))
+    return dict(zip(usable, (float(score) for score in scores), strict=True))
+
+
+def _trial(
+    item: _Prepared,
+    result: RenderResult | None,
+    screened: float,
+    judge: JudgeKind,
+    evaluator: Judge,
+    tally: Tally,
+) -> Trial:
+    if item.graph is None or result is None:
+        return Trial(item.edits, False, 0.0, item.reason)
+    if not result.ok:
+        said = "; ".join(message.text for message in result.messages)
+        return Trial(item.edits, False, 0.0, f"render failed: {result.status}{': ' + said if said else ''}")
+    if judge == "full":
+        evaluation = evaluator.evaluate(Candidate(result.channels, tally.facts(len(item.graph.nodes))))
+        return Trial(item.edits, True, evaluation.reward, "", result.channels, evaluation)
+    return Trial(item.edits, True, screened, "", result.channels)
+
+
+def _event(trials: Sequence[Trial], judge: JudgeKind, resolution: int) -> Search:
+    good = [index for index, trial in enumerate(trials) if trial.ok]
+    best = max(good, key=lambda index: trials[index].score, default=None) if judge != "none" else None
+    return Search(
+        tried=len(trials),
+        ok=len(good),
+        judge=judge,
+        resolution=resolution,
+        best=best,
+        best_score=None if best is None else trials[best].score,
+        best_edits=() if best is None else tuple(action_to_json(edit) for edit in trials[best].edits),
+        scores=tuple(round(trial.score, 6) for trial in trials),
+        problems=dict(Counter(trial.reason for trial in trials if not trial.ok)),
+    )
+

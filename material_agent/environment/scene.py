@@ -1,0 +1,79 @@
+"""How an environment renders and judges: the one place that turns a graph into pictures and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.result import Candidate, Evaluation
+from graph_api.model import Graph
+from renderer.protocol import CHANNELS, Channel, Renderer, RenderRequest, RenderResult, RenderSettings, View
+
+__all__ = ["CHANNELS", "Judge", "Scene", "Settings"]
+
+
+class Judge(Protocol):
+    """The committed evaluator, as the environment uses it."""
+
+    def evaluate(self, candidate: Candidate) -> Evaluation:
+        """Give the verdict on a rendered candidate."""
+        ...
+
+    def screen(self, images_srgb: npt.NDArray[np.float32]) -> npt.NDArray[np.floating]:
+        """Score (B, H, W, 3) display-referred sRGB pictures cheaply, each in [0, 1]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for every render of a run.
+
+    `resolution` in pixels and `samples` per pixel are those of an actor's renders; a search brings its own resolution.
+    `timeout_s` is the safety stop of one render.
+    """
+
+    resolution: int = 256
+    samples: int = 1
+    device: str = "CPU"
+    timeout_s: float = 60.0
+    max_nodes: int = 80
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A renderer with the settings of a task: patch size, samples, device."""
+
+    renderer: Renderer
+    settings: Settings
+    patch_size_m: float
+
+    def render(self, graph: Graph, view: View, channels: Sequence[Channel]) -> RenderResult:
+        """Render one view at the settings' resolution."""
+        return self.renderer.render(self._request(graph, view, channels, self.settings.resolution, self.settings.samples))
+
+    def render_many(self, graphs: Sequence[Graph], channels: Sequence[Channel], resolution: int) -> list[RenderResult]:
+        """Render the flat view of each graph at `resolution`, one sample."""
+        return self.renderer.render_many([self._request(graph, "flat", channels, resolution, 1) for graph in graphs])
+
+    def cost(self, resolution: int | None = None) -> int:
+        """Samples × pixels of one render: an actor's, or a search's at `resolution`."""
+        if resolution is not None:
+            return resolution**2
+        return self.settings.resolution**2 * self.settings.samples
+
+    def _request(
+        self, graph: Graph, view: View, channels: Sequence[Channel], resolution: int, samples: int
+    ) -> RenderRequest:
+        settings = RenderSettings(
+            resolution=resolution,
+            samples=samples,
+            patch_size_m=self.patch_size_m,
+            device=self.settings.device,
+            timeout_s=self.settings.timeout_s,
+        )
+        return RenderRequest(graph, view, tuple(channels), settings)
+
