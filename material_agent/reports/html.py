@@ -1,0 +1,166 @@
+"""From a run folder to `report.html`: one file, nothing fetched, everything escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from material_agent.errors import BadInput
+from material_agent.events import EvaluationRecord, Search, read_events
+from material_agent.reports import charts
+from material_agent.reports.pictures import Album
+from material_agent.reports.reproduce import command_line
+from material_agent.reports.story import Attempt, Move, Story, arguments, tell
+
+HERO_SIDE = 512
+PICTURE_SIDE = 256
+THUMB_SIDE = 160
+_CHANNELS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
+_SCALES = ("macro", "meso", "micro", "global")
+_OUTCOMES = {
+    "success": ("accepted", "Accepted", "Every term that counts is above its threshold."),
+    "unfinished": (
+        "open",
+        "Not accepted",
+        "The run ended without reaching the acceptance; the best material found is kept.",
+    ),
+    "interrupted": (
+        "open",
+        "Interrupted",
+        "The run was stopped; the best material until then is kept and the run can be resumed.",
+    ),
+    "failed": ("bad", "Failed", "The run could not go on."),
+    "": (
+        "open",
+        "No end recorded",
+        "The log stops in the middle: the run is still going, or it was killed and can be resumed.",
+    ),
+}
+
+
+def report_html(folder: Path) -> str:
+    """The report of the run in `folder`, from its events and pictures. Raises `BadInput` when there is no run."""
+    log = folder / "events.jsonl"
+    if not log.is_file():
+        raise BadInput(f"expected a run folder with events.jsonl, got {folder}")
+    story = tell(read_events(log).events)
+    return _environment().get_template("report.html.j2").render(_values(story, folder))
+
+
+def write_report(folder: Path) -> Path:
+    """Write `report.html` into the run folder and return its path; an older one is replaced at once, never half."""
+    path = folder / "report.html"
+    partial = path.with_suffix(".html.partial")
+    partial.write_text(report_html(folder), encoding="utf-8")
+    partial.replace(path)
+    return path
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("material_agent.reports"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = _number
+    environment.filters["words"] = lambda text: str(text).replace("_", " ")
+    environment.filters["arguments"] = arguments
+    environment.filters["kind"] = _kind
+    environment.filters["phrase"] = phrase
+    environment.globals["bar"] = lambda value, threshold=None: Markup(charts.bar(value, threshold))
+    return environment
+
+
+def _values(story: Story, folder: Path) -> dict[str, Any]:
+    album = Album(folder)
+    tone, title, text = _OUTCOMES[story.end.outcome if story.end else ""]
+    points = [charts.Point(*point) for point in story.points]
+    evaluation = story.best.evaluation if story.best else None
+    return {
+        "story": story,
+        "name": str(story.start.reference.get("name") or story.start.reference.get("id") or story.start.run),
+        "tone": tone,
+        "outcome": title,
+        "outcome_text": text,
+        "reference": album.uri("reference.png", HERO_SIDE),
+        "render": _first(album, HERO_SIDE, _hero_paths(story)),
+        "evaluation": evaluation,
+        "scales": _scales(evaluation),
+        "chart": Markup(charts.reward_chart(points)),
+        "picture": lambda path: album.uri(path, PICTURE_SIDE),
+        "thumb": lambda path: album.uri(path, THUMB_SIDE),
+        "maps": _maps(album),
+        "spending": _spending(story),
+        "command": command_line(story.start.config),
+        "attempt_images": _attempt_images,
+        "spent_in": lambda attempt: _spent_in(story, attempt),
+    }
+
+
+def _hero_paths(story: Story) -> tuple[str, ...]:
+    shown = (story.best.images.get("beauty", ""),) if story.best else ()
+    return ("render.png", "maps/beauty.png", *shown)
+
+
+def _first(album: Album, side: int, paths: tuple[str, ...]) -> str | None:
+    return next((uri for path in paths if (uri := album.uri(path, side))), None)
+
+
+def _maps(album: Album) -> list[tuple[str, str]]:
+    found = [(name, album.uri(f"maps/{name}.png", PICTURE_SIDE)) for name in _CHANNELS]
+    return [(name, uri) for name, uri in found if uri]
+
+
+def _scales(evaluation: EvaluationRecord | None) -> list[str]:
+    """The scales that some term speaks about, in their order."""
+    if evaluation is None:
+        return []
+    named = {scale for term in evaluation.terms.values() for scale in term.by_scale}
+    return [scale for scale in _SCALES if scale in named] + sorted(named - set(_SCALES))
+
+
+def _attempt_images(attempt: Attempt) -> Mapping[str, str]:
+    return attempt.best.images if attempt.best else {}
+
+
+def _spending(story: Story) -> list[tuple[str, float, float | None]]:
+    """Resource, spent, limit (None when unlimited)."""
+    names = [*story.start.limits, *(name for name in story.spent if name not in story.start.limits)]
+    return [(name, story.spent.get(name, 0.0), story.start.limits.get(name)) for name in names]
+
+
+def _spent_in(story: Story, attempt: Attempt) -> dict[str, float]:
+    before = next((old.spent for old in reversed(story.attempts) if old.number < attempt.number), {})
+    used = {name: value - before.get(name, 0.0) for name, value in attempt.spent.items()}
+    return {name: value for name, value in used.items() if value > 0}
+
+
+def _kind(item: str | Search | Move) -> str:
+    return "thought" if isinstance(item, str) else "search" if isinstance(item, Search) else "move"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    """A figure for people: counts without decimals, thousands apart, and a dash for none."""
+    if value is None:
+        return "–"
+    if float(value).is_integer() and abs(value) >= 1:
+        return f"{int(value):,}".replace(",", "\u202f")
+    return f"{value:.{digits}f}"
+
+
+def phrase(value: object) -> str:
+    """Nested data as one line of `key: value`, without the empty ones."""
+    if isinstance(value, Mapping):
+        parts = [f"{key}: {phrase(item)}" for key, item in value.items() if item not in (None, "", [], {}, ())]
+        return ", ".join(parts)
+    if isinstance(value, list | tuple):
+        return "; ".join(phrase(item) for item in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
