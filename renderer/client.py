@@ -204,13 +204,13 @@ class BlenderPool:
         self, worker: Worker, status: Status, text: str, todo: deque[Pending], results: dict[int, RenderResult]
     ) -> None:
         """Charge the request that was being rendered and give the ones behind it to whoever is free."""
-        version, waiting = worker.version, list(worker.pending)
+        waiting = list(worker.pending)
         worker.kill()
         if not waiting:
             return
         first, *rest = waiting
         message = RenderMessage("error", text)
-        results[first.index] = RenderResult(status, messages=(message,), blender_version=version)
+        results[first.index] = RenderResult(status, messages=(message,), blender_version=self.version)
         todo.extendleft(reversed(rest))
 
 

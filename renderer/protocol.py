@@ -13,6 +13,8 @@ from graph_api.model import Graph
 
 View = Literal["flat", "tilt", "sphere"]
 Channel = Literal["beauty", "base_color", "roughness", "metallic", "normal", "height"]
+CHANNELS: tuple[Channel, ...] = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
+VIEWS: tuple[View, ...] = ("flat", "tilt", "sphere")
 FloatArray = npt.NDArray[np.float32]
 Status = Literal["ok", "compile_error", "error", "timeout", "crashed"]
 

@@ -1,39 +1,27 @@
-"""One worker process as its parent sees it: start, talk, watch, end."""
+"""One worker as the pool sees it: start, send, receive, watch the clock, end."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import socket
-import subprocess
-import sys
-import tempfile
 import time
 from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
-
-import psutil
 
 from renderer.errors import BlenderUnavailable
 from renderer.missing import explain_import_error
+from renderer.process import Process
 from renderer.protocol import RenderRequest, RenderResult
 
 START_TIMEOUT_S = 120.0
-_ROOT = str(Path(__file__).resolve().parent.parent)
-# -P and -c keep the working folder and the user's script out of the path; our own root goes last, so that nothing in
-# it can hide a module of the standard library.
-_BOOT = (
-    "import sys; sys.path.append({root!r}); from renderer.blender.worker import main; main({fd}, {parent}, {threads})"
-)
+_STOP_S = 2.0
 
 
 class WorkerLost(Exception):
     """The worker's process ended, or its socket broke."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Pending:
     """A request that a worker has, and its place in the caller's list."""
 
@@ -42,18 +30,16 @@ class Pending:
 
 
 class Worker:
-    """A Blender process behind a socket pair. Not thread-safe: the pool leases it to one caller at a time."""
+    """A Blender process, restarted when needed. Not thread-safe: the pool leases it to one caller at a time."""
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: Connection | None = None
-        self._ready = False
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._process: Process | None = None
         self.pending: deque[Pending] = deque()
         self.deadline = 0.0
         self.renders = 0
         self.version = ""
+        """Blender's version once the present process has greeted, else empty."""
 
     @property
     def pid(self) -> int | None:
@@ -63,31 +49,16 @@ class Worker:
     @property
     def connection(self) -> Connection:
         """The socket to wait on; the worker must have been started."""
-        assert self._connection is not None
-        return self._connection
+        assert self._process is not None
+        return self._process.connection
 
     def start(self) -> None:
         """Start the process unless one runs; does not wait for Blender to load."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self._process.running:
             return
         self.kill()
-        ours, theirs = socket.socketpair()
-        # A folder of its own as working directory: relative entries of PYTHONPATH then find nothing of the user's.
-        self._folder = tempfile.TemporaryDirectory(prefix="material-agent-worker-", ignore_cleanup_errors=True)
-        code = _BOOT.format(root=_ROOT, fd=theirs.fileno(), parent=os.getpid(), threads=self._threads)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", code],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-            cwd=self._folder.name,
-        )
-        theirs.close()
-        self._connection = Connection(ours.detach())
-        self._ready, self.renders = False, 0
-        self.pending.clear()
+        self._process = Process("renderer.blender.worker", (self._threads,))
+        self.renders = 0
         self.deadline = time.monotonic() + START_TIMEOUT_S
 
     def submit(self, pending: Pending) -> None:
@@ -97,7 +68,7 @@ class Worker:
         except OSError as error:
             raise WorkerLost from error
         self.pending.append(pending)
-        if len(self.pending) == 1 and self._ready:
+        if len(self.pending) == 1 and self.version:
             self._arm()
 
     def receive(self) -> RenderResult | None:
@@ -114,7 +85,7 @@ class Worker:
         kind, text = message
         if kind == "unavailable":
             raise BlenderUnavailable(explain_import_error(text))
-        self._ready, self.version = True, text
+        self.version = text
         self._arm()
         return None
 
@@ -129,43 +100,25 @@ class Worker:
 
     def memory_mb(self) -> float:
         """Resident memory of the process in MiB; 0 when it has ended."""
-        if self._process is None:
-            return 0.0
-        try:
-            return float(psutil.Process(self._process.pid).memory_info().rss) / 2**20
-        except psutil.Error:
-            return 0.0
+        return 0.0 if self._process is None else self._process.memory_mb()
 
     def exit_text(self) -> str:
         """How the process ended, for a message."""
-        assert self._process is not None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=2)
-        code = self._process.returncode
-        return "still running" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
+        return "not started" if self._process is None else self._process.exit_text()
 
     def stop(self) -> None:
         """End an idle worker in order; one that does not go in two seconds is killed."""
-        if self._process is None or self._connection is None:
+        if self._process is None:
             return
         with contextlib.suppress(OSError):
-            self._connection.send(None)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=2)
+            self._process.connection.send(None)
+        self._process.wait(_STOP_S)
         self.kill()
 
     def kill(self) -> None:
-        """End the process now and release what belonged to it; safe in any state."""
-        if self._process is not None:
-            if self._process.poll() is None:
-                self._process.kill()
-            self._process.wait()
-            self._process = None
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        """End the process now and forget its requests; safe in any state."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
         self.pending.clear()
-        self._ready = False
+        self.version = ""

@@ -12,7 +12,7 @@ from graph_api.model import Graph
 from renderer.blender.build import TreeBuilder, structure
 from renderer.blender.capture import LogCapture, messages_from_log
 from renderer.blender.passes import Instrument
-from renderer.blender.studio import Studio, studio_data
+from renderer.blender.studio import Studio, studio_data, with_nodes
 from renderer.blender.types import Bpy
 from renderer.protocol import RenderMessage, RenderRequest, RenderResult, RenderSettings, Status
 
@@ -43,7 +43,7 @@ class Engine:
         self._bpy = bpy
         self._capture = capture
         self._passes: dict[str, Array] = {}
-        self._material = bpy.data.materials.new("material")
+        self._material = with_nodes(bpy.data.materials.new("material"))
         self._studio = Studio(self._material, threads)
         self._builder = TreeBuilder(self._material.node_tree)
         self._built: tuple[Any, ...] | None = None

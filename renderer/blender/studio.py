@@ -21,6 +21,13 @@ def studio_data() -> dict[str, Any]:
     return data
 
 
+def with_nodes(block: Bpy) -> Bpy:
+    """A material or world with its node tree: 5.x makes it by itself and warns about `use_nodes`, 4.x does not."""
+    if block.node_tree is None:
+        block.use_nodes = True
+    return block
+
+
 class Studio:
     """One scene for each view, all showing one material. Made once in a worker and kept."""
 
@@ -176,7 +183,7 @@ def make_sun(bpy: Bpy, data: dict[str, Any], name: str) -> Bpy:
 
 def make_world(bpy: Bpy, stops: list[list[float]], name: str) -> Bpy:
     """A world whose radiance goes through the grey or RGB stops `[elevation sine, r, g, b]`; none means black."""
-    world = bpy.data.worlds.new(f"world {name}")
+    world = with_nodes(bpy.data.worlds.new(f"world {name}"))
     tree = world.node_tree
     tree.nodes.clear()
     if not stops:

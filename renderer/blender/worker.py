@@ -20,7 +20,7 @@ def main(socket: int, parent: int, threads: int) -> None:
     """Serve until the socket ends, a None arrives or the parent is gone; never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     capture = LogCapture()
-    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with_parent, args=(parent,), daemon=True).start()
     connection = Connection(socket)
     try:
         _serve(connection, capture, threads)
@@ -53,7 +53,7 @@ def _serve(connection: Connection, capture: LogCapture, threads: int) -> None:
         connection.send(replace(result, seconds=time.perf_counter() - start))
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """A killed parent cannot say so, and children it forked may hold the socket open: watch the process itself."""
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_S)

@@ -1,0 +1,87 @@
+"""Materials in .blend files, from the side without bpy: each call runs a Blender process of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph_api.model import Graph
+from renderer.errors import BlenderUnavailable, RendererError
+from renderer.missing import explain_import_error
+from renderer.process import Process
+from renderer.protocol import RenderMessage, RenderSettings
+
+TIMEOUT_S = 120.0
+_PREVIEW = RenderSettings(resolution=512)
+
+
+class BlendFileError(RendererError):
+    """A .blend file could not be read or written; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class ImportedMaterial:
+    """A material read from a file. `graph` is None when there is none to read; `messages` say what was left out.
+
+    `materials`: every material of the file, also those on no object. `engine`, `view_transform`: the author's own.
+    """
+
+    name: str | None
+    graph: Graph | None
+    materials: tuple[str, ...]
+    engine: str
+    view_transform: str
+    messages: tuple[RenderMessage, ...] = ()
+
+
+def export_blend(
+    graph: Graph,
+    path: Path,
+    *,
+    name: str = "Material",
+    into: Path | None = None,
+    settings: RenderSettings = _PREVIEW,
+) -> tuple[RenderMessage, ...]:
+    """Write `graph` as the material `name` of a .blend file, with a fake user, so that saving keeps it.
+
+    A new file holds the flat view: patch, camera, sun, Cycles and the Standard view transform. With `into`, that file
+    is opened, the material replaced or added, and everything else kept (engine, view transform, objects). Pictures that
+    the material uses are packed. Raises `BlendFileError` and `BlenderUnavailable`.
+    """
+    if into is not None and not into.is_file():
+        raise BlendFileError(f"expected a .blend file, got {str(into)!r}, which does not exist")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arguments = (graph, str(path.resolve()), name, None if into is None else str(into.resolve()), settings)
+    messages: tuple[RenderMessage, ...] = _run("export_blend", arguments, path)
+    return messages
+
+
+def import_blend(path: Path, name: str | None = None) -> ImportedMaterial:
+    """Read the material `name`, or the one the file shows, from a .blend file of any version this Blender reads.
+
+    The graph does not depend on the file's engine or view transform. Scripts in the file are not run. Raises
+    `BlendFileError` and `BlenderUnavailable`.
+    """
+    if not path.is_file():
+        raise BlendFileError(f"expected a .blend file, got {str(path)!r}, which does not exist")
+    material: ImportedMaterial = _run("import_blend", (str(path.resolve()), name), path)
+    return material
+
+
+def _run(task: str, arguments: tuple[object, ...], path: Path) -> Any:  # noqa: ANN401 - each task has its own answer
+    process = Process("renderer.blender.task", ())
+    try:
+        process.connection.send((task, arguments))
+        if not process.connection.poll(TIMEOUT_S):
+            raise BlendFileError(f"{path}: Blender did not finish within {TIMEOUT_S:g} s")
+        kind, answer = process.connection.recv()
+    except (EOFError, OSError) as error:
+        raise BlendFileError(f"{path}: the Blender process ended ({process.exit_text()})") from error
+    finally:
+        process.kill()
+    if kind == "unavailable":
+        raise BlenderUnavailable(explain_import_error(answer))
+    if kind == "error":
+        raise BlendFileError(f"{path}: {answer}")
+    return answer
