@@ -9,7 +9,6 @@ cd "$(dirname "$0")/.."
 
 readonly VENV=.venv
 readonly STAMP=$VENV/.installed
-readonly LIBRARIES=material_agent/doctor/libraries.tsv
 readonly SUPPORTED="3.11 3.13"
 
 say() { printf '%s\n' "$*" >&2; }
@@ -68,13 +67,18 @@ apt_install() {
 }
 
 libraries() {
-  local present soname package missing=()
-  [[ $(uname -s) == Linux ]] || return 0
-  present=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p)
-  while IFS=$'\t' read -r soname package; do
-    [[ $present == *"$soname"* ]] || missing+=("$package")
-  done <"$LIBRARIES"
-  [[ ${#missing[@]} == 0 ]] || apt_install "Blender loads them" "${missing[@]}"
+  local module missing packages
+  module=$(echo "$VENV"/lib/python3.*/site-packages/bpy/__init__*.so)
+  [[ $(uname -s) == Linux && -f $module ]] || return 0
+  missing=$(ldd "$module" | awk '/not found/ { print $1 }' | sort -u)
+  [[ -n $missing ]] || return 0
+  # shellcheck disable=SC2086 # one argument for each library
+  packages=$("$VENV/bin/python" -c '
+import sys
+from renderer.missing import package_for
+print(*sorted({package_for(name) or name for name in sys.argv[1:]}))' $missing)
+  # shellcheck disable=SC2086 # one argument for each package
+  apt_install "Blender loads them" $packages
 }
 
 browser() {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import ctypes.util
 import importlib.metadata
 import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +16,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 Status = Literal["ok", "missing", "optional"]
-_BLENDER_TIMEOUT_S = 60
-_PROBE = "import bpy; print('BLENDER', bpy.app.version_string)"
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,6 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
         check
         for group in (
             _python(needs["pythons"]),
-            _libraries(),
             _blender(),
             _packages(needs["packages"]),
             _features(),
@@ -69,50 +64,14 @@ def _python(supported: dict[str, str]) -> Iterator[Check]:
     yield Check("Python", "missing", f"expected one of {known}, got {version}", "make install PYTHON=python3.11")
 
 
-def _libraries() -> Iterator[Check]:
-    if not sys.platform.startswith("linux"):
-        return
-    table = [line.split("\t") for line in _data("libraries.tsv").splitlines() if line]
-    missing = [(soname, package) for soname, package in table if not _loads(soname)]
-    if not missing:
-        yield Check("system libraries", "ok", f"all {len(table)} that Blender loads")
-        return
-    packages = " ".join(package for _, package in missing)
-    command = f"sudo apt-get install -y --no-install-recommends {packages}"
-    yield Check("system libraries", "missing", ", ".join(soname for soname, _ in missing), command)
-
-
-def _loads(library: str) -> bool:
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
-
-
 def _blender() -> Iterator[Check]:
-    if importlib.util.find_spec("bpy") is None:
-        yield Check("Blender", "missing", "the module bpy is not installed", "pip install bpy")
+    if importlib.util.find_spec("numpy") is None:
+        yield Check("Blender", "missing", "cannot be looked at without numpy", "pip install numpy")
         return
-    # In a process of its own: a module that lacks a library may not only raise but abort.
-    try:
-        answer = subprocess.run(
-            [sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=_BLENDER_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        yield Check(
-            "Blender",
-            "missing",
-            f"import bpy did not end within {_BLENDER_TIMEOUT_S} s",
-            "pip install --force-reinstall bpy",
-        )
-        return
-    found = [line.split(maxsplit=1)[1] for line in answer.stdout.splitlines() if line.startswith("BLENDER ")]
-    if found:
-        yield Check("Blender", "ok", f"{found[0]} as the module bpy")
-        return
-    last = (answer.stderr.strip().splitlines() or [f"exit code {answer.returncode}"])[-1]
-    yield Check("Blender", "missing", f"import bpy fails: {last}", "pip install --force-reinstall bpy")
+    from renderer.probe import probe  # noqa: PLC0415 - needs numpy
+
+    for found in probe():
+        yield Check(found.name, "ok" if found.ok else "missing", found.text, found.fix)
 
 
 def _packages(names: list[str]) -> Iterator[Check]:
