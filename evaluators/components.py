@@ -1,0 +1,160 @@
+"""The single differences between two pictures, each a distance that is 0 for identical pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.functional.lattice import Lattice
+from evaluators.functional.orientation import Orientation
+from evaluators.functional.texture import statistics_distance
+from evaluators.measure import Measurement, ring_scale
+from evaluators.result import Scale
+
+FloatArray = npt.NDArray[np.float32]
+Distance = Callable[[Measurement, Measurement], float]
+"""(candidate, reference) → distance ≥ 0; NaN where the reference gives nothing to compare."""
+CONTRAST_FLOOR = 1 / 255
+"""Added to both sides of a ratio of contrasts: one code value of an 8-bit picture."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """One distance: the term it counts for, the scale and channel it is about, and how it is measured."""
+
+    name: str
+    term: Literal["structure", "appearance"]
+    scale: Scale
+    channel: str
+    distance: Distance
+    deep: bool = False
+
+
+def spectrum_distance(scale: str, candidate: Measurement, reference: Measurement) -> float:
+    """Mean absolute difference of log power over the rings of a scale; NaN when the size has no such ring."""
+    rings = ring_scale(reference.size)[scale]
+    if not len(rings):
+        return float("nan")
+    return float(np.abs(candidate.polar[rings] - reference.polar[rings]).mean())
+
+
+def steerable_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Mean absolute difference of steerable statistics: log energies in nepers, correlations as they are."""
+    return float(np.abs(candidate.steerable - reference.steerable).mean())
+
+
+def energy_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Share of the variance that sits at another scale than in the reference, in [0, 1]."""
+    return sum(abs(candidate.energies[s] - reference.energies[s]) for s in reference.energies) / 2
+
+
+def slope_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Absolute difference of the spectral exponent β."""
+    return abs(candidate.slope.beta - reference.slope.beta)
+
+
+def orientation_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Largest difference over scales of the orientation vectors coherence·(cos 2θ, sin 2θ), in [0, 2]."""
+    return max(
+        abs(_orientation_vector(candidate.orientations[s]) - _orientation_vector(reference.orientations[s]))
+        for s in reference.orientations
+    )
+
+
+def _orientation_vector(orientation: Orientation) -> complex:
+    return complex(orientation.coherence * np.exp(2j * orientation.angle_rad))
+
+
+def lattice_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Difference of two lattices in [0, 1]; NaN for a reference without one, 1 for a candidate without one."""
+    if reference.lattice is None:
+        return float("nan")
+    if candidate.lattice is None:
+        return 1.0
+    return lattice_difference(candidate.lattice, reference.lattice)
+
+
+def lattice_difference(candidate: Lattice, reference: Lattice) -> float:
+    """How far the reference's two vectors are from points of the candidate's lattice and the reverse, in [0, 1].
+
+    Each vector is expressed in the other basis; its distance to the nearest whole, non-zero combination is measured in
+    the other lattice's terms (½ is as far as a point can be). Taken both ways and the worse of the two, so that a
+    lattice twice as fine is as wrong as one twice as coarse. The choice of basis does not matter.
+    """
+    one = np.array(candidate.vectors, dtype=np.float64)
+    other = np.array(reference.vectors, dtype=np.float64)
+    return max(_misfit(one, other), _misfit(other, one))
+
+
+def _misfit(vectors: npt.NDArray[np.float64], basis: npt.NDArray[np.float64]) -> float:
+    if abs(np.linalg.det(basis)) < 1e-9:
+        return 1.0
+    coordinates = vectors @ np.linalg.inv(basis)
+    whole = np.round(coordinates)
+    misses = np.abs(coordinates - whole).max(axis=1)
+    misses[(whole == 0).all(axis=1)] = 0.5
+    return float(min(1.0, 2 * misses.max()))
+
+
+def deep_distance(scale: str, candidate: Measurement, reference: Measurement) -> float:
+    """Texture distance at a scale; NaN without a network."""
+    if scale not in candidate.deep or scale not in reference.deep:
+        return float("nan")
+    return float(statistics_distance(candidate.deep[scale], reference.deep[scale])[0])
+
+
+def palette_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Sliced Wasserstein distance of the Lab colours, in ΔE."""
+    return float(np.abs(candidate.lab_quantiles - reference.lab_quantiles).mean())
+
+
+def contrast_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Absolute log ratio of the standard deviations of luma."""
+    return abs(float(np.log((candidate.contrast + CONTRAST_FLOOR) / (reference.contrast + CONTRAST_FLOOR))))
+
+
+_SCALES: tuple[Scale, ...] = ("macro", "meso", "micro")
+COMPONENTS: tuple[Component, ...] = (
+    Component("lattice", "structure", "macro", "luma", lattice_distance),
+    Component("orientation", "structure", "macro", "luma", orientation_distance),
+    *(Component(f"spectrum_{s}", "structure", s, "luma", partial(spectrum_distance, s)) for s in _SCALES),
+    Component("energies", "structure", "global", "luma", energy_distance),
+    Component("slope", "structure", "micro", "luma", slope_distance),
+    Component("steerable", "structure", "meso", "luma", steerable_distance),
+    *(Component(f"texture_{s}", "appearance", s, "rgb", partial(deep_distance, s), deep=True) for s in _SCALES),
+    Component("palette", "appearance", "global", "colour", palette_distance),
+    Component("contrast", "appearance", "global", "luma", contrast_distance),
+)
+BY_NAME: Mapping[str, Component] = {component.name: component for component in COMPONENTS}
+
+
+def distances(candidate: Measurement, reference: Measurement) -> dict[str, float]:
+    """All components' distances, by name; NaN where there is nothing to compare."""
+    return {component.name: component.distance(candidate, reference) for component in COMPONENTS}
+
+
+def value_of(distance: float, floor: float, ceiling: float) -> float:
+    """A distance as a value in [0, 1]: 1 at or below the floor, .037 at the ceiling, falling towards 0 beyond it.
+
+    Between the two it is the gap closed, 1 − (d − floor)/(ceiling − floor). Below .1 it goes over into an exponential,
+    so that a search far away still sees which of two bad pictures is the nearer.
+    """
+    if np.isnan(distance):
+        return float("nan")
+    closed = 1 - (distance - floor) / max(ceiling - floor, 1e-9)
+    if closed >= _KNEE:
+        return float(min(closed, 1.0))
+    return float(_KNEE * np.exp((closed - _KNEE) / _KNEE))
+
+
+_KNEE = 0.1
+
+
+def to_jsonable(values: Mapping[str, float]) -> dict[str, Any]:
+    """Numbers with NaN as None, for JSON."""
+    return {key: None if np.isnan(value) else value for key, value in values.items()}

@@ -1,0 +1,133 @@
+"""One target, and candidates judged against it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.calibration import Calibration, load_calibration
+from evaluators.combine import combine
+from evaluators.comparison import Comparison
+from evaluators.components import value_of
+from evaluators.errors import EvaluatorError, WeightsUnavailableError
+from evaluators.functional.color import linear_to_srgb
+from evaluators.functional.texture import DeepTexture, deep_texture, statistics_distance
+from evaluators.measure import deep_statistics, measure
+from evaluators.pictures import as_rgb, centre_square, comparison_size, resize_linear, resize_srgb
+from evaluators.result import Candidate, Evaluation
+from evaluators.screening import Screen
+from evaluators.target import Target
+from evaluators.term import Term
+from evaluators.terms import Appearance, Budget, Compile, Physical, Structure
+
+FloatArray = npt.NDArray[np.float32]
+
+
+class Evaluator:
+    """Judges candidates against one `target` with the given calibration (the committed one by default).
+
+    `network`: "auto" uses the deep statistics, and falls back on weight-free ones with the reason in the result when
+    they are unavailable; "off" never loads them. `patch_size_m`: side of the rendered patch, for heights.
+    """
+
+    def __init__(
+        self, target: Target, weights: Calibration | None = None, *, network: str = "auto", patch_size_m: float = 1.0
+    ) -> None:
+        if network not in ("auto", "off"):
+            raise EvaluatorError('network "auto" or "off"', repr(network))
+        self.target = target
+        self.calibration = weights or load_calibration()
+        self._network_wanted = network == "auto"
+        self._screens: dict[int, Screen] = {}
+        self.terms: tuple[Term, ...] = (Structure(), Appearance(), Physical(patch_size_m), Compile(), Budget())
+
+    @cached_property
+    def _network(self) -> tuple[DeepTexture | None, str]:
+        if not self._network_wanted:
+            return None, "switched off"
+        try:
+            return deep_texture(), ""
+        except WeightsUnavailableError as error:
+            return None, str(error)
+
+    @property
+    def network_problem(self) -> str:
+        """Why the deep statistics are not used; empty when they are."""
+        return self._network[1]
+
+    def evaluate(self, candidate: Candidate) -> Evaluation:
+        """Judge a candidate by all five terms.
+
+        The beauty, scene-linear (H, W, 3), goes to sRGB by the Standard transform; its central square and the target's
+        are compared at the largest of 64, 128 and 256 px that neither falls short of. A candidate without a finite
+        beauty fails the compile term. Raises `EvaluatorError` for a beauty of a wrong shape or under 32 px a side.
+        """
+        comparison = self._compare(candidate)
+        size = comparison.reference.size if comparison else min(self.calibration.sizes)
+        thresholds = self.calibration.thresholds_at(size)
+        without_network = thresholds.pop("appearance_without_network", None)
+        if self.network_problem and without_network is not None:
+            thresholds["appearance"] = without_network
+        terms = {term.name: term.score(candidate, comparison) for term in self.terms}
+        return combine(terms, self.calibration.weights, thresholds)
+
+    def compare(self, image_srgb: npt.ArrayLike) -> Comparison:
+        """Measure one display-referred sRGB picture beside the target: components, distances, values."""
+        return self._compare_square(centre_square(as_rgb(image_srgb, "a picture")), linear=False)
+
+    def screen(self, images_srgb: npt.ArrayLike) -> FloatArray:
+        """A cheap, weight-free score in [0, 1] for sRGB images (B, S, S, 3), for search: (B,)."""
+        images = _batch(images_srgb)
+        size = comparison_size(self.target.side, images.shape[1])
+        if size not in self._screens:
+            self._screens[size] = Screen(self.target, self.calibration.at(size), size)
+        return self._screens[size].score(resize_srgb(images, size))
+
+    def appearance_batch(self, images_srgb: npt.ArrayLike) -> FloatArray:
+        """Values in [0, 1] of the deep statistics, averaged over scales, for sRGB images (B, S, S, 3): (B,).
+
+        Raises `WeightsUnavailableError` when there is no network.
+        """
+        network = deep_texture()
+        images = _batch(images_srgb)
+        size = comparison_size(self.target.side, images.shape[1])
+        reference, own = self.target.measurement(size, network), self.target.self_distances(size, network)
+        normalisations = self.calibration.at(size).components
+        total, weight = np.zeros(len(images)), 0.0
+        for scale, statistics in deep_statistics(resize_srgb(images, size), network).items():
+            rule = normalisations[f"texture_{scale}"]
+            measured = statistics_distance(statistics, reference.deep[scale])
+            floor = rule.floor(own[f"texture_{scale}"])
+            total += rule.weight * np.array([value_of(float(d), floor, rule.ceiling) for d in measured])
+            weight += rule.weight
+        return (total / weight).astype(np.float32)
+
+    def _compare(self, candidate: Candidate) -> Comparison | None:
+        beauty = candidate.channels.get("beauty")
+        if not candidate.facts.compile_ok or beauty is None or not np.isfinite(beauty).all():
+            return None
+        return self._compare_square(centre_square(as_rgb(beauty, "the beauty channel")), linear=True)
+
+    def _compare_square(self, square: FloatArray, *, linear: bool) -> Comparison:
+        network, problem = self._network
+        size = comparison_size(self.target.side, square.shape[0])
+        # Averaging after the clip of the view transform, as the eye sees a picture; highlights above 1 do not spread.
+        image = linear_to_srgb(resize_linear(np.clip(square, 0, 1), size)) if linear else resize_srgb(square, size)
+        reference = self.target.measurement(size, network)
+        return Comparison(
+            candidate=measure(image, network, look_for_lattice=reference.lattice is not None),
+            reference=reference,
+            self_distances=self.target.self_distances(size, network),
+            calibration=self.calibration.at(size),
+            network_problem=problem,
+        )
+
+
+def _batch(images_srgb: npt.ArrayLike) -> FloatArray:
+    images = np.asarray(images_srgb, dtype=np.float32)
+    if images.ndim != 4 or images.shape[3] != 3 or images.shape[1] != images.shape[2]:
+        raise EvaluatorError("images of shape (B, S, S, 3)", f"shape {images.shape}")
+    as_rgb(images.reshape(-1, *images.shape[2:]), "images") if len(images) else None
+    return np.clip(images, 0, 1)

@@ -1,0 +1,1 @@
+"""Pure functions over pictures: the measurements that every judgement here rests on."""

@@ -1,0 +1,93 @@
+"""Everything that is measured on a picture before two are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.functional.color import luma as to_luma
+from evaluators.functional.color import srgb_to_lab
+from evaluators.functional.lattice import REGULAR, Lattice, find_lattice
+from evaluators.functional.orientation import Orientation, anisotropy
+from evaluators.functional.spectrum import BANDS, Slope, contrast, polar_log_power, scale_energies, spectral_slope
+from evaluators.functional.steerable import steerable_statistics
+from evaluators.functional.texture import DeepTexture, TextureStatistics
+from evaluators.functional.transport import sliced_quantiles
+from evaluators.pictures import resize_srgb
+
+FloatArray = npt.NDArray[np.float32]
+DEEP_HALVINGS: dict[str, int] = {"micro": 1, "meso": 2, "macro": 4}
+"""By how much a picture is shrunk before deep statistics are taken: what is fine is gone from the smaller ones."""
+COLOUR_SAMPLES = 64 * 64
+RADIAL_BINS, ANGULAR_BINS = 16, 8
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Statistics of one square sRGB picture of `size` px.
+
+    `polar` (16, 8): log power; `steerable` (68,); `slope`; `energies`: share of the variance by scale;
+    `orientations` by scale; `lattice` (looked for on demand only); `lab_quantiles` (64, 256), ΔE; `lab_mean` and
+    `lab_std` (3,); `contrast`: standard deviation of luma; `deep`: texture statistics by scale, when there is a network.
+    """
+
+    size: int
+    polar: FloatArray
+    steerable: FloatArray
+    slope: Slope
+    energies: Mapping[str, float]
+    orientations: Mapping[str, Orientation]
+    lattice: Lattice | None
+    lab_quantiles: FloatArray
+    lab_mean: FloatArray
+    lab_std: FloatArray
+    contrast: float
+    deep: Mapping[str, TextureStatistics]
+
+
+def measure(image: FloatArray, network: DeepTexture | None, *, look_for_lattice: bool) -> Measurement:
+    """Measure a square sRGB picture (S, S, 3) in [0, 1] with S one of `pictures.SIZES`."""
+    size = image.shape[0]
+    grey = to_luma(image)
+    lab = colour_points(image)
+    lattice = find_lattice(grey) if look_for_lattice else None
+    return Measurement(
+        size=size,
+        polar=polar_log_power(grey, RADIAL_BINS, ANGULAR_BINS),
+        steerable=steerable_statistics(grey[None]).vector()[0],
+        slope=spectral_slope(grey),
+        energies=scale_energies(grey),
+        orientations=anisotropy(grey),
+        lattice=lattice if lattice is not None and lattice.strength >= REGULAR else None,
+        lab_quantiles=sliced_quantiles(lab),
+        lab_mean=lab.mean(axis=0),
+        lab_std=lab.std(axis=0),
+        contrast=contrast(grey),
+        deep={} if network is None else deep_statistics(image[None], network),
+    )
+
+
+def deep_statistics(images: FloatArray, network: DeepTexture) -> dict[str, TextureStatistics]:
+    """Texture statistics by scale of sRGB images (B, S, S, 3); the smallest picture has 32 px a side."""
+    size = images.shape[1]
+    return {
+        scale: network.statistics(resize_srgb(images, max(size // halving, 32)))
+        for scale, halving in DEEP_HALVINGS.items()
+    }
+
+
+def colour_points(images: FloatArray, samples: int = COLOUR_SAMPLES) -> FloatArray:
+    """Lab colours (…, N, 3) of a regular grid of at most `samples` pixels of (…, S, S, 3)."""
+    size = images.shape[-2]
+    step = max(1, int(np.ceil(size / np.sqrt(samples))))
+    chosen = images[..., step // 2 :: step, step // 2 :: step, :]
+    return srgb_to_lab(chosen.reshape(*images.shape[:-3], -1, 3))
+
+
+def ring_scale(size: int) -> dict[str, npt.NDArray[np.intp]]:
+    """Which of the 16 rings of `polar` belong to macro, meso and micro, by their middle frequency."""
+    middle = (size / 2) ** ((np.arange(RADIAL_BINS) + 0.5) / RADIAL_BINS)
+    return {name: np.flatnonzero((middle >= low) & (middle < high)) for name, (low, high) in BANDS.items()}

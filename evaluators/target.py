@@ -1,0 +1,67 @@
+"""The reference: measured once at each size at which something is compared with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.components import distances
+from evaluators.errors import EvaluatorError
+from evaluators.functional.texture import DeepTexture
+from evaluators.measure import Measurement, measure
+from evaluators.pictures import SMALLEST_SIDE, as_srgb, centre_square, largest_square, quadrants, resize_srgb
+
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reference picture: `image` (N, N, 3), display-referred sRGB in [0, 1], row 0 at the top.
+
+    Measurements are made when first asked for and kept.
+    """
+
+    image: FloatArray
+    _measured: dict[tuple[int, bool], Measurement] = field(default_factory=dict, repr=False, compare=False)
+    _self_distances: dict[tuple[int, bool], dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def from_image(cls, image: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Target:
+        """Make a target of a picture (H, W), (H, W, 1) or (H, W, 3) in sRGB, float in [0, 1] or unsigned integer.
+
+        What counts is the central square, or, with a `mask` (H, W) that is true on the material, the largest square
+        wholly inside the mask. Raises `EvaluatorError` for a picture or square under 32 px a side.
+        """
+        picture = as_srgb(image, "a reference picture")
+        if mask is None:
+            return cls(centre_square(picture))
+        inside = np.asarray(mask, dtype=bool)
+        if inside.shape != picture.shape[:2]:
+            raise EvaluatorError(f"a mask of the picture's shape {picture.shape[:2]}", f"shape {inside.shape}")
+        top, left, side = largest_square(inside)
+        if side < SMALLEST_SIDE:
+            raise EvaluatorError(f"a mask that holds a square of {SMALLEST_SIDE} px", f"at most {side} px")
+        return cls(picture[top : top + side, left : left + side])
+
+    @property
+    def side(self) -> int:
+        """Side of the compared square, px."""
+        return int(self.image.shape[0])
+
+    def measurement(self, size: int, network: DeepTexture | None) -> Measurement:
+        """The reference measured at `size` px."""
+        key = (size, network is not None)
+        if key not in self._measured:
+            self._measured[key] = measure(resize_srgb(self.image, size), network, look_for_lattice=True)
+        return self._measured[key]
+
+    def self_distances(self, size: int, network: DeepTexture | None) -> dict[str, float]:
+        """Distances between opposite quarters of the reference, each at `size` px, averaged over both diagonals."""
+        key = (size, network is not None)
+        if key not in self._self_distances:
+            parts = [measure(resize_srgb(q, size), network, look_for_lattice=True) for q in quadrants(self.image)]
+            one, other = distances(parts[1], parts[0]), distances(parts[3], parts[2])
+            self._self_distances[key] = {name: (one[name] + other[name]) / 2 for name in one}
+        return self._self_distances[key]
