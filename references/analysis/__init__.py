@@ -1,0 +1,6 @@
+"""A reference, understood: what is measured, and what is inferred from it."""
+
+from references.analysis.analyze import analyze
+from references.analysis.model import STRUCTURES, Analysis, Cue, Hypothesis, Inferred, Measured, Regions, Structure
+
+__all__ = ["STRUCTURES", "Analysis", "Cue", "Hypothesis", "Inferred", "Measured", "Regions", "Structure", "analyze"]
