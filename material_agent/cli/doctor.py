@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from material_agent.cli.exits import Exit
 from material_agent.cli.options import Json
 from material_agent.cli.output import Reply

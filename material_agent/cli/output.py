@@ -74,7 +74,7 @@ def reserved_stdout() -> Iterator[IO[str]]:
 @cache
 def console() -> Console:
     """The console for progress and logs, on stderr."""
-    from rich.console import Console  # noqa: PLC0415 - help must not pay for it
+    from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 

@@ -1,0 +1,79 @@
+"""`material-agent render`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from material_agent.cli.exits import Exit
+from material_agent.cli.options import Json, Output, PatchSize
+from material_agent.cli.output import Reply
+from material_agent.cli.sources import read_source, render_graph
+from material_agent.errors import BadInput
+
+if TYPE_CHECKING:
+    from renderer.protocol import Channel
+
+
+class ViewName(StrEnum):
+    """The views of the renderer."""
+
+    flat = "flat"
+    tilt = "tilt"
+    sphere = "sphere"
+
+
+def render(
+    graph: Annotated[Path, typer.Argument(help="A graph .json, a run folder or a .blend file.")],
+    view: Annotated[ViewName, typer.Option(help="Flat patch, tilted patch or sphere.")] = ViewName.flat,
+    channels: Annotated[str, typer.Option(help="Names with commas between, or all.")] = "beauty",
+    resolution: Annotated[int, typer.Option("--resolution", "-r", min=1, max=16384, help="Side in pixels.")] = 512,
+    samples: Annotated[int, typer.Option(min=1, help="Cycles samples for each pixel.")] = 16,
+    patch_size: PatchSize = 1.0,
+    exr: Annotated[bool, typer.Option("--exr", help="Also write the exact floats as OpenEXR.")] = False,
+    time_limit: Annotated[float, typer.Option(help="Seconds after which the render is stopped.")] = 300.0,
+    output: Output = None,
+    json: Json = False,
+) -> Reply:
+    """Render a graph in Blender and write its channels as pictures."""
+    from renderer import RenderSettings, write_maps
+
+    wanted = channel_names(channels)
+    source = read_source(graph)
+    settings = RenderSettings(resolution, samples, patch_size, timeout_s=time_limit)
+    result = render_graph(source.graph, view.value, wanted, settings)
+    messages = [f"{message.level}: {message.text}" for message in result.messages]
+    if not result.ok:
+        failed = {"status": result.status, "messages": messages, "files": {}}
+        return Reply("render", failed, f"no picture: {result.status}: {'; '.join(messages)}", Exit.NOT_ACCEPTED)
+    folder = output or Path(f"{graph.stem or 'graph'}-{view.value}")
+    manifest = write_maps(folder, result, exr=exr)
+    files = {name: str(folder / str(entry["png"])) for name, entry in manifest.items()}
+    data: dict[str, Any] = {
+        "status": result.status,
+        "messages": messages,
+        "folder": folder,
+        "files": files,
+        "maps": manifest,
+        "blender_version": result.blender_version,
+        "device": result.device,
+        "seconds": result.seconds,
+    }
+    return Reply("render", data, "\n".join([*messages, *files.values()]))
+
+
+def channel_names(text: str) -> tuple[Channel, ...]:
+    """The channels in a list with commas, in the renderer's order; "all" is every one. Raises `BadInput`."""
+    from renderer import CHANNELS
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if names == ["all"]:
+        return CHANNELS
+    unknown = [name for name in names if name not in CHANNELS]
+    if unknown or not names:
+        got = ", ".join(unknown) or "none"
+        raise BadInput(f"expected channels, got {got}; known: {', '.join(CHANNELS)}, all")
+    return tuple(name for name in CHANNELS if name in names)

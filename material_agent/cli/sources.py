@@ -1,0 +1,97 @@
+"""What a command may be pointed at: a run folder, a graph file, a .blend file or a picture."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from material_agent.errors import BadInput
+
+if TYPE_CHECKING:
+    from graph_api.model import Graph
+    from renderer import RenderResult, RenderSettings, View
+    from renderer.protocol import Channel
+
+Kind = Literal["run", "graph", "blend"]
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif", ".exr"})
+
+
+@dataclass(frozen=True)
+class Source:
+    """A graph and where it came from; `notes` are what its reader had to say, `materials` those of a .blend file."""
+
+    kind: Kind
+    path: Path
+    graph: Graph
+    notes: tuple[str, ...] = ()
+    materials: tuple[str, ...] = ()
+
+
+def kind_of(path: Path) -> Kind:
+    """What `path` is, from its name and content. Raises `BadInput` when it is none of them."""
+    if path.is_dir():
+        if (path / "events.jsonl").is_file() or (path / "graph.json").is_file():
+            return "run"
+        raise BadInput(f"expected a run folder with events.jsonl, got the folder {path}")
+    if not path.is_file():
+        raise BadInput(f"expected a run folder, a graph .json or a .blend file, got {path}, which does not exist")
+    kinds: dict[str, Kind] = {".json": "graph", ".blend": "blend"}
+    if path.suffix.lower() not in kinds:
+        raise BadInput(f"expected a run folder, a graph .json or a .blend file, got {path}")
+    return kinds[path.suffix.lower()]
+
+
+def read_source(path: Path) -> Source:
+    """The graph behind a run folder, a graph file or a .blend file.
+
+    Raises `BadInput`, the graph API's errors and the renderer's, each with one line that says what is wrong.
+    """
+    kind = kind_of(path)
+    if kind == "blend":
+        return _read_blend(path)
+    file = path / "graph.json" if kind == "run" else path
+    if not file.is_file():
+        raise BadInput(f"expected {file}: this run has not kept a material yet")
+    from graph_api import graph_from_json
+
+    return Source(kind, path, graph_from_json(read_json(file)))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """One JSON object. Raises `BadInput` naming the file and the place of the fault."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{path}: expected JSON, got a fault in line {error.lineno}: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: expected UTF-8 text, got byte {error.start} that is none") from error
+    if not isinstance(data, dict):
+        raise BadInput(f"{path}: expected one JSON object, got {type(data).__name__}")
+    return data
+
+
+def _read_blend(path: Path) -> Source:
+    from renderer import import_blend
+
+    found = import_blend(path)
+    notes = tuple(f"{message.level}: {message.text}" for message in found.messages)
+    if found.graph is None:
+        names = ", ".join(found.materials) or "none"
+        raise BadInput(f"{path}: expected a material with nodes; known: {names}; {'; '.join(notes)}")
+    return Source("blend", path, found.graph, notes, found.materials)
+
+
+def render_graph(
+    graph: Graph, view: View, channels: tuple[Channel, ...], settings: RenderSettings, jobs: int = 1
+) -> RenderResult:
+    """Render once, in a pool that is closed again. Raises `BadInput` when the graph does not compile."""
+    from renderer import BlenderPool, RenderRequest
+
+    with BlenderPool(jobs) as pool:
+        result = pool.render(RenderRequest(graph, view, channels, settings))
+    if result.status == "compile_error":
+        errors = "; ".join(message.text for message in result.messages if message.level == "error")
+        raise BadInput(f"expected a graph that compiles, got: {errors}")
+    return result
