@@ -47,8 +47,8 @@ def phases(shape: tuple[int, ...], lattice: Lattice) -> tuple[Array, Array]:
 def mean_cell(field: Array, lattice: Lattice, bins: int = 32) -> Cell:
     """Fold a field (H, W) on its lattice."""
     field = np.asarray(field, dtype=np.float32)
-    slow = max(lattice.periods) * 1.5
-    detail = field - ndimage.gaussian_filter(field, slow, mode="reflect", truncate=2.0)
+    # A box of whole cells takes the slow light away and leaves what repeats.
+    detail = field - ndimage.uniform_filter(field, size=round(3 * max(lattice.periods)), mode="reflect")
     along, across = phases(field.shape, lattice)
     index = ((across * bins).astype(int) * bins + (along * bins).astype(int)).ravel()
     counts = np.bincount(index, minlength=bins * bins)

@@ -6,6 +6,7 @@ Shifts are (dx, dy) in pixels, dx to the right and dy *down*.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,14 @@ class Correlation:
     def at(self, shifts: Array, reach: float = 1.0) -> Array:
         """Look up the maximum within `reach` pixels of each shift (N, 2): a lattice in a photograph is not exact."""
         size = 2 * round(reach) + 1
-        grown = ndimage.maximum_filter(self.values, size=size) if size > 1 else self.values
-        return np.asarray(ndimage.map_coordinates(grown, (shifts + self.centre).T[::-1], order=0), dtype=np.float64)
+        grown = self._grown if size == 3 else self.values if size == 1 else ndimage.maximum_filter(self.values, size)
+        column, row = np.round(shifts + self.centre).astype(int).T
+        inside = (row >= 0) & (row < grown.shape[0]) & (column >= 0) & (column < grown.shape[1])
+        return np.where(inside, grown[np.where(inside, row, 0), np.where(inside, column, 0)], 0.0).astype(np.float64)
+
+    @cached_property
+    def _grown(self) -> npt.NDArray[np.float32]:
+        return np.asarray(ndimage.maximum_filter(self.values, size=3), dtype=np.float32)
 
     def peak_near(self, shift: Array, reach: int) -> Array | None:
         """Sub-pixel position of the local maximum near a shift, if there is one."""

@@ -213,11 +213,14 @@ def harmonics(luma: Array, lattice: Lattice | None, n: int = 12, orders: int = 8
         ]
         waves = [(u, v) for u, v in waves if abs(u) < width / 2 and abs(v) < height / 2]
     x, y = (np.arange(width) + 0.5) / width, (np.arange(height) + 0.5) / height
-    found = []
-    for u, v in waves:
-        c = 2 * np.exp(-2j * np.pi * v * y) @ weighted @ np.exp(-2j * np.pi * u * x)
-        found.append(Harmonic(float(u), float(v), float(abs(c)), float(np.angle(c))))
-    return tuple(sorted(found, key=lambda wave: -wave.amplitude)[:n])
+    u, v = np.array(waves).reshape(-1, 2).T
+    across, down = np.exp(-2j * np.pi * np.outer(u, x)), np.exp(-2j * np.pi * np.outer(v, y))
+    coefficient = 2 * np.sum((down @ weighted) * across, axis=1)
+    strongest = np.argsort(-np.abs(coefficient), kind="stable")[:n]
+    return tuple(
+        Harmonic(float(u[k]), float(v[k]), float(np.abs(coefficient[k])), float(np.angle(coefficient[k])))
+        for k in strongest
+    )
 
 
 def _spectral_peaks(weighted: Array, n: int) -> list[tuple[float, float]]:

@@ -1,4 +1,4 @@
-"""Are the details of a picture lines or blobs, and are they lighter or darker than their surroundings?
+"""Lines and blobs: what the details of a picture are, and whether they are lighter or darker than the rest.
 
 Sources: Frangi et al., "Multiscale vessel enhancement filtering", MICCAI 1998 (lines by Hessian eigenvalues);
 Serra, "Image Analysis and Mathematical Morphology", 1982 (circularity by area and perimeter).
@@ -31,13 +31,13 @@ class Lines(NamedTuple):
 
 
 class Blobs(NamedTuple):
-    """Evidence of blobs in a mask: the `count` of parts that do not touch the border, and medians over them.
+    """Evidence of blobs in a mask: the `number` of parts that do not touch the border, and medians over them.
 
     `roundness` (4π·area/perimeter²), `solidity` (area over convex hull) and `rectangularity` (area over the rectangle
     along its axes) are in [0, 1]; `diameter` is a share of the shorter side, `elongation` long over short axis.
     """
 
-    count: int
+    number: int
     roundness: float
     solidity: float
     rectangularity: float
@@ -74,12 +74,12 @@ def lines(luma: Array, sigma_share: float = 2.0 / 256) -> Lines:
 
 def blobs(mask: npt.NDArray[np.bool_], smallest_share: float = 0.0005) -> Blobs:
     """Evidence of blobs among the connected parts of a mask that do not touch the border."""
-    labels = measure.label(mask, connectivity=1)
+    labels = measure.label(mask, connectivity=1)  # type: ignore[no-untyped-call]
     smallest = smallest_share * mask.size
     height, width = mask.shape
     parts = [
         part
-        for part in measure.regionprops(labels)
+        for part in measure.regionprops(labels)  # type: ignore[no-untyped-call]
         if part.area >= smallest
         and part.bbox[0] > 0
         and part.bbox[1] > 0
@@ -89,7 +89,7 @@ def blobs(mask: npt.NDArray[np.bool_], smallest_share: float = 0.0005) -> Blobs:
     if not parts:
         return Blobs(0, 0.0, 0.0, 0.0, 0.0, 1.0)
     return Blobs(
-        count=len(parts),
+        number=len(parts),
         roundness=float(np.median([min(4 * np.pi * p.area / max(p.perimeter, 1.0) ** 2, 1.0) for p in parts])),
         solidity=float(np.median([p.solidity for p in parts])),
         rectangularity=float(np.median([_rectangularity(p) for p in parts])),
@@ -98,7 +98,7 @@ def blobs(mask: npt.NDArray[np.bool_], smallest_share: float = 0.0005) -> Blobs:
     )
 
 
-def _rectangularity(part: Any) -> float:
+def _rectangularity(part: Any) -> float:  # noqa: ANN401  (skimage has no public name for it)
     # skimage measures the orientation from the row axis, counter-clockwise.
     along = np.array([np.cos(part.orientation), np.sin(part.orientation)])
     across = np.array([-along[1], along[0]])

@@ -96,15 +96,15 @@ def _motif(m: Measured) -> Feature:
 def _blocks(m: Measured) -> Feature:
     parts = m.regions.majority_blobs
     shape = ramp(parts.rectangularity, 0.80, 0.90) * ramp(parts.solidity, 0.88, 0.95)
-    text = f"{parts.count} rectangular blocks in a {'dark' if m.regions.split.is_dark else 'light'} network"
-    return Feature(shape * ramp(parts.count, 3, 8) * ramp(m.regions.split.share, 0.02, 0.06), text)
+    text = f"{parts.number} rectangular blocks in a {'dark' if m.regions.split.is_dark else 'light'} network"
+    return Feature(shape * ramp(parts.number, 3, 8) * ramp(m.regions.split.share, 0.02, 0.06), text)
 
 
 def _islands(m: Measured) -> Feature:
-    parts = max(m.regions.majority_blobs, m.regions.minority_blobs, key=lambda b: b.count * b.solidity)
+    parts = max(m.regions.majority_blobs, m.regions.minority_blobs, key=lambda b: b.number * b.solidity)
     clear = ramp(m.regions.split.confidence, 0.0, 0.4)
     shape = ramp(parts.solidity, 0.72, 0.9) * ramp(parts.rectangularity, 0.92, 0.82) * ramp(parts.roundness, 0.4, 0.65)
-    return Feature(clear * shape * ramp(parts.count, 4, 15), f"{parts.count} compact separate areas")
+    return Feature(clear * shape * ramp(parts.number, 4, 15), f"{parts.number} compact separate areas")
 
 
 def _grains(m: Measured) -> Feature:
@@ -116,14 +116,14 @@ def _grains(m: Measured) -> Feature:
 
 
 def grain_direction(m: Measured) -> Orientation:
-    """The most coherent orientation over the scales."""
+    """Find the most coherent orientation over the scales."""
     return max(m.anisotropy.values(), key=lambda o: o.coherence)
 
 
 def _grain(m: Measured) -> Feature:
     best = grain_direction(m)
     text = f"one direction dominates ({np.degrees(best.angle_rad):.0f}°, coherence {best.coherence:.2f})"
-    return Feature(ramp(best.coherence, 0.35, 0.75), text)
+    return Feature(ramp(best.coherence, 0.4, 0.8), text)
 
 
 def _sparse_lines(m: Measured) -> Feature:

@@ -188,15 +188,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  (any value that the dataclasses 
         return _plain(value._asdict())
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items() if not _is_mask(v)}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, tuple | list):
         return [_plain(v) for v in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, float | np.floating):
-        return float(f"{float(value):.6g}")
-    return int(value) if isinstance(value, np.integer) else value
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _is_mask(value: object) -> bool:
