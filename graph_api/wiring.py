@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graph_api.catalog import Catalog
-from graph_api.model import Graph, Link
+from graph_api.model import Graph, Link, Node
 
 REROUTE = "NodeReroute"
 REROUTE_TYPES = {  # `socket_idname` of a reroute without a source
@@ -92,3 +92,24 @@ def upstream(graph: Graph, node_ids: Iterable[str]) -> frozenset[str]:
             seen.add(name)
             waiting.extend(source for source in feeding.get(name, ()) if source in graph.nodes)
     return frozenset(seen)
+
+
+def active_output(graph: Graph, engine: str = "CYCLES") -> Node | None:
+    """The Material Output that an engine renders.
+
+    As in Blender's `ntreeShaderOutputNode`: one whose target is the engine wins over one for all, among equals the
+    active one; without either the first.
+    """
+    found: Node | None = None
+    for node in graph.nodes.values():
+        target = node.properties.get("target", "ALL")
+        if node.type != "ShaderNodeOutputMaterial" or target not in ("ALL", engine):
+            continue
+        if found is None:
+            found = node
+            continue
+        best = found.properties.get("target", "ALL")
+        active = bool(node.properties.get("is_active_output", True))
+        if (target == engine and (best == "ALL" or active)) or (target == "ALL" and best == "ALL" and active):
+            found = node
+    return found

@@ -115,10 +115,13 @@ def make_curve(raw: Json) -> CurveMapping:
     )
 
 
+READERS: dict[str, Callable[[Any], Value]] = {"ramp": make_ramp, "curve": make_curve}
+
+
 def make_property(entry: Json) -> Property:
     """One entry of `props`."""
-    readers: dict[str, Callable[[Any], Value]] = {"ramp": make_ramp, "curve": make_curve, "float": float}
-    default: Value = readers.get(entry["type"], as_value)(entry["default"])
+    reader: Callable[[Any], Value] = READERS.get(entry["type"], as_value)
+    default: Value = float(entry["default"]) if entry["type"] == "float" else reader(entry["default"])
     limits: dict[str, Any] = {name: limit(entry.get(name)) for name in ("min", "max", "soft_min", "soft_max")}
     items = tuple(entry.get("items", ()))
     return Property(entry["name"], entry["type"], default, items, datablock=entry.get("datablock", ""), **limits)
@@ -126,7 +129,7 @@ def make_property(entry: Json) -> Property:
 
 def make_socket(entry: Json, enabled: bool, change: Json) -> Socket:
     """One entry of `inputs` or `outputs` in one state."""
-    kind: str = change.get("type", entry["type"])
+    kind = str(change.get("type", entry["type"]))
     default = as_value(entry.get("default"))
     return Socket(
         identifier=str(entry["id"]),
