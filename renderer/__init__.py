@@ -3,7 +3,7 @@
 from renderer.blendfile import BlendFileError, ImportedMaterial, export_blend, import_blend
 from renderer.cache import RenderCache
 from renderer.client import BlenderPool
-from renderer.errors import BlenderUnavailable, DeviceUnavailable, PoolClosed, RendererError
+from renderer.errors import BlenderUnavailable, PoolClosed, RendererError
 from renderer.images import Encoded, encode, linear_to_srgb, quantize, srgb_to_linear, write_exr, write_maps, write_png
 from renderer.probe import Check, probe
 from renderer.protocol import (
@@ -28,7 +28,6 @@ __all__ = [
     "BlenderUnavailable",
     "Channel",
     "Check",
-    "DeviceUnavailable",
     "Encoded",
     "FloatArray",
     "ImportedMaterial",

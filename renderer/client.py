@@ -13,7 +13,7 @@ from multiprocessing import connection
 from types import TracebackType
 
 from renderer.cache import RenderCache
-from renderer.errors import BlenderUnavailable, DeviceUnavailable, PoolClosed
+from renderer.errors import BlenderUnavailable, PoolClosed
 from renderer.protocol import RenderMessage, RenderRequest, RenderResult, Status
 from renderer.workers import Pending, Worker, WorkerLost
 
@@ -70,6 +70,10 @@ class BlenderPool:
         """Process ids of the workers that run now."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
+    def memory_mb(self) -> float:
+        """Resident memory of all workers together, in MiB."""
+        return sum(worker.memory_mb() for worker in self._workers)
+
     def warm_up(self) -> str:
         """Start every worker and wait for it; returns Blender's version. Raises `BlenderUnavailable`."""
         with self._lease(self.jobs) as workers:
@@ -86,7 +90,7 @@ class BlenderPool:
     def render_many(self, requests: Sequence[RenderRequest]) -> list[RenderResult]:
         """Render all, in the order given, over all idle workers.
 
-        Raises `BlenderUnavailable`, `DeviceUnavailable` (only with `require_device`) and `PoolClosed`.
+        Raises `BlenderUnavailable` and `PoolClosed`.
         """
         results: dict[int, RenderResult] = {}
         todo: deque[Pending] = deque()
@@ -102,8 +106,6 @@ class BlenderPool:
         for request, result in zip(requests, (results[index] for index in range(len(requests))), strict=True):
             if self.cache is not None and result.ok and not result.cached:
                 self.cache.put(request, result)
-            if result.status == "error" and request.settings.require_device and result.info.get("device_missing"):
-                raise DeviceUnavailable(result.messages[0].text)
         return [results[index] for index in range(len(requests))]
 
     def close(self) -> None:

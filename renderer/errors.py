@@ -11,9 +11,5 @@ class BlenderUnavailable(RendererError):
     """Blender cannot be loaded in this environment; the message says in one line what to install."""
 
 
-class DeviceUnavailable(RendererError):
-    """A device was demanded that this machine or this Blender does not have."""
-
-
 class PoolClosed(RendererError):
     """The pool was used after `close()`."""

@@ -71,7 +71,7 @@ class Engine:
         """Render one request; Blender's refusals are in the result."""
         device, notes = resolve_device(self._bpy, request.settings)
         if device is None:
-            return RenderResult("error", messages=notes, blender_version=self.version, info={"device_missing": True})
+            return RenderResult("error", messages=notes, blender_version=self.version)
         settings = replace(request.settings, device=device)
         problems = [*notes, *self._prepare(request)]
         if any(message.level == "error" for message in problems):
