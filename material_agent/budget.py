@@ -25,29 +25,29 @@ class Ledger:
 
     def __init__(
         self,
-        limits: Mapping[Resource, float] | None = None,
-        spent: Mapping[Resource, float] | None = None,
+        limits: Mapping[str, float] | None = None,
+        spent: Mapping[str, float] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start with `spent` already on the books. Raises `BadInput` for an unknown resource or a negative figure."""
         self._limits = _checked(limits or {})
-        self._spent: dict[Resource, float] = dict.fromkeys(RESOURCES, 0.0) | _checked(spent or {})
+        self._spent: dict[str, float] = dict.fromkeys(RESOURCES, 0.0) | _checked(spent or {})
         self._clock = clock
         self._seconds_before = self._spent["seconds"]
         self._started = clock()
 
     @property
-    def limits(self) -> Mapping[Resource, float]:
+    def limits(self) -> dict[str, float]:
         """The limits that were set."""
         return dict(self._limits)
 
     @property
-    def spent(self) -> Mapping[Resource, float]:
+    def spent(self) -> dict[str, float]:
         """What was spent so far, seconds included."""
         return {**self._spent, "seconds": self._seconds()}
 
     @property
-    def remaining(self) -> dict[Resource, float]:
+    def remaining(self) -> dict[str, float]:
         """What is left of every limited resource, never below 0."""
         spent = self.spent
         return {name: max(0.0, limit - spent[name]) for name, limit in self._limits.items()}
@@ -86,7 +86,7 @@ class Ledger:
         return self._seconds_before + self._clock() - self._started
 
 
-def _checked(amounts: Mapping[Any, float]) -> dict[Resource, float]:
+def _checked(amounts: Mapping[Any, float]) -> dict[str, float]:
     for name, amount in amounts.items():
         if name not in RESOURCES:
             raise BadInput(f"expected a budget resource, got {name!r}; known: {', '.join(RESOURCES)}")

@@ -67,16 +67,16 @@ class RunConfig(BaseModel):
         """The counts behind the quality level."""
         return qualities()[self.quality]
 
-    def run_limits(self) -> dict[Resource, float]:
+    def run_limits(self) -> dict[str, float]:
         """The ledger's limits for the whole run: the quality level's, scaled by attempts, under `limits`."""
         effort = self.effort
-        defaults: dict[Resource, float] = {
+        defaults: dict[str, float] = {
             "candidates": effort.candidates_per_attempt * self.attempts,
             "renders": effort.renders_per_attempt * self.attempts,
             "actions": effort.actions_per_attempt * self.attempts,
             "seconds": effort.seconds,
         }
-        return defaults | self.limits
+        return defaults | {str(name): limit for name, limit in self.limits.items()}
 
 
 @cache

@@ -12,8 +12,8 @@ from evaluators.result import Evaluation, Gap
 from graph_api.actions import Action
 from graph_api.model import Graph
 from graph_api.rules import Ban, Lock
-from material_agent.observation import Observation
 from material_agent.memory.reflection import Reflection
+from material_agent.observation import Observation
 from references.analysis import Analysis
 
 

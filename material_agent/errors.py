@@ -28,8 +28,8 @@ class BudgetExhausted(MaterialAgentError):
         self.limit = limit
 
 
-class Cancelled(MaterialAgentError):
-    """The user or the system asked the run to stop (SIGINT, SIGTERM)."""
+class Terminated(KeyboardInterrupt):
+    """The system asked the run to stop (SIGTERM); handled as Ctrl-C is."""
 
 
 class ActorError(MaterialAgentError):

@@ -8,8 +8,8 @@ from typing import Protocol
 from graph_api.actions import Action
 from material_agent.budget import Ledger
 from material_agent.context import Context
-from material_agent.observation import Bench
 from material_agent.memory.reflection import Reflection
+from material_agent.observation import Bench
 
 
 @dataclass(frozen=True)

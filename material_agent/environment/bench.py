@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from evaluators.result import Candidate
-from graph_api import ActionRejected, Catalog, Rules, action_to_json, apply, validate
+from graph_api import ActionRejected, Catalog, Problem, Rules, action_to_json, apply, validate
 from graph_api.actions import Edit
 from graph_api.model import Graph
 from material_agent.budget import Ledger
@@ -77,6 +77,11 @@ def run_candidates(
     return trials + [Trial(tuple(edits), False, 0.0, untried) for edits in candidates[allowed:]]
 
 
+def errors_of(problems: Sequence[Problem]) -> tuple[str, ...]:
+    """The problems that keep a graph from being rendered, in words."""
+    return tuple(problem.message for problem in problems if problem.level == "error")
+
+
 def _check(channels: Sequence[str], judge: str) -> None:
     if judge not in ("none", "screen", "full"):
         raise BadInput(f"expected a judge, got {judge!r}; known: none, screen, full")
@@ -97,7 +102,7 @@ def _prepare(graph: Graph, edits: tuple[Edit, ...], rules: Rules, catalog: Catal
             graph = apply(graph, edit, catalog, rules).graph
         except ActionRejected as error:
             return _Prepared(edits, None, str(error))
-    problems = validate(graph, catalog)
+    problems = errors_of(validate(graph, catalog))
     if problems:
         return _Prepared(edits, None, f"does not compile: {problems[0]}")
     return _Prepared(edits, graph)
@@ -145,4 +150,3 @@ def _event(trials: Sequence[Trial], judge: JudgeKind, resolution: int) -> Search
         scores=tuple(round(trial.score, 6) for trial in trials),
         problems=dict(Counter(trial.reason for trial in trials if not trial.ok)),
     )
-

@@ -6,6 +6,7 @@ It takes an action and gives an observation. The inner loop, searches, tests and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
@@ -23,7 +24,7 @@ from graph_api import (
     apply,
     content_hash,
     load_catalog,
-    summary,
+    summary_text,
     validate,
 )
 from graph_api.actions import (
@@ -42,7 +43,7 @@ from graph_api.actions import (
 from graph_api.model import Graph
 from material_agent.budget import Ledger
 from material_agent.context import Task
-from material_agent.environment.bench import run_candidates
+from material_agent.environment.bench import errors_of, run_candidates
 from material_agent.environment.gate import Evidence, missing_evidence
 from material_agent.environment.scene import CHANNELS, Judge, Scene, Settings
 from material_agent.environment.tally import Tally
@@ -117,7 +118,7 @@ class Environment:
         self.best: Best | None = None
         self._catalog: Catalog = load_catalog(start_graph.blender_version)
         self._judged: tuple[str, Evaluation] | None = None
-        self._answered: set[tuple[str, Any]] = set()
+        self._answered: set[tuple[str, str]] = set()
         self._set_graph(start_graph)
         return self._observe("reset", "ok", messages=("attempt started",), text=self._summary())
 
@@ -143,13 +144,13 @@ class Environment:
 
     @property
     def compile_problems(self) -> tuple[str, ...]:
-        """What validation has against the present graph."""
-        return tuple(str(problem) for problem in validate(self._graph, self._catalog))
+        """What keeps the present graph from being rendered; empty when it compiles."""
+        return errors_of(validate(self._graph, self._catalog))
 
     @property
     def remaining(self) -> Mapping[str, float]:
         """What the ledger has left."""
-        return cast("Mapping[str, float]", self._ledger.remaining)
+        return self._ledger.remaining
 
     def step(self, action: Action) -> Observation:
         """Do one action and answer with what happened.
@@ -202,7 +203,10 @@ class Environment:
         self._set_graph(applied.graph)
         useless = self._hash == before
         self.tally.useless += useless
-        notices = (*applied.notices, *(("this action changed nothing",) if useless else ()))
+        notices = (
+            *(notice.message for notice in applied.notices),
+            *(("this action changed nothing",) if useless else ()),
+        )
         return self._observe(
             action.op, "ok", changed=applied.changes, messages=notices, node=applied.node, useless=useless
         )
@@ -251,13 +255,9 @@ class Environment:
         observation = self._next_id()
         shown = {name: channels[name] for name in action.maps if name in channels}
         paths = {name: self._save(observation, action.view, name, pixels) for name, pixels in shown.items()}
-        evaluation = None
-        if action.view == "flat":
-            facts = self.tally.facts(len(self._graph.nodes))
-            evaluation = self._judge.evaluate(Candidate(channels, facts))
-            self._judged = (self._hash, evaluation)
-            self._note_best(Best(self._graph, evaluation, observation, self.attempt, facts, channels))
-        return self._observe(
+        facts = self.tally.facts(len(self._graph.nodes))
+        evaluation = self._judge.evaluate(Candidate(channels, facts)) if action.view == "flat" else None
+        answer = self._observe(
             action.op,
             "ok",
             messages=texts,
@@ -267,6 +267,10 @@ class Environment:
             evaluation=evaluation,
             useless=useless,
         )
+        if evaluation is not None:
+            self._judged = (self._hash, evaluation)
+            self._note_best(Best(self._graph, evaluation, observation, self.attempt, facts, channels))
+        return answer
 
     def _compile_failed(self, action: Render, problems: tuple[str, ...]) -> Observation:
         self.tally.rejected += 1
@@ -297,7 +301,7 @@ class Environment:
         return {"actions": 1}
 
     def _already_answered(self, question: Action) -> bool:
-        key = (self._hash, question)
+        key = (self._hash, json.dumps(action_to_json(question), sort_keys=True))
         known = key in self._answered
         self._answered.add(key)
         self.tally.useless += known
@@ -308,7 +312,7 @@ class Environment:
         self._hash = content_hash(graph)
 
     def _summary(self) -> str:
-        return summary(self._graph)
+        return summary_text(self._graph)
 
     def _next_id(self) -> str:
         return f"a{self.attempt}.o{self.tally.observations}"

@@ -23,7 +23,7 @@ class Judge(Protocol):
         """Give the verdict on a rendered candidate."""
         ...
 
-    def screen(self, images_srgb: npt.NDArray[np.float32]) -> npt.NDArray[np.floating]:
+    def screen(self, images_srgb: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Score (B, H, W, 3) display-referred sRGB pictures cheaply, each in [0, 1]."""
         ...
 
@@ -53,7 +53,9 @@ class Scene:
 
     def render(self, graph: Graph, view: View, channels: Sequence[Channel]) -> RenderResult:
         """Render one view at the settings' resolution."""
-        return self.renderer.render(self._request(graph, view, channels, self.settings.resolution, self.settings.samples))
+        return self.renderer.render(
+            self._request(graph, view, channels, self.settings.resolution, self.settings.samples)
+        )
 
     def render_many(self, graphs: Sequence[Graph], channels: Sequence[Channel], resolution: int) -> list[RenderResult]:
         """Render the flat view of each graph at `resolution`, one sample."""
@@ -76,4 +78,3 @@ class Scene:
             timeout_s=self.settings.timeout_s,
         )
         return RenderRequest(graph, view, tuple(channels), settings)
-

@@ -158,11 +158,10 @@ class BestUpdated(Event):
     durable: ClassVar[bool] = True
     kind: Literal["best_updated"] = "best_updated"
     observation: str
-    reward: float
-    success: bool
     graph_hash: str
     graph: dict[str, Any]
     facts: dict[str, Any]
+    evaluation: EvaluationRecord
 
 
 class Reflected(Event):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from graph_api import Ban, action_from_json, action_to_json
+from graph_api import action_from_json, action_to_json, ban_from_json, ban_to_json
 from graph_api.actions import Edit
 from material_agent.memory.reflection import Attribution, Evidence, GraphChange, Reflection, Scale
 
@@ -28,9 +28,9 @@ def reflection_to_json(reflection: Reflection) -> dict[str, Any]:
         "graph_change": {
             "text": change.text,
             "actions": [action_to_json(action) for action in change.actions],
-            "pattern": None if change.pattern is None else change.pattern.to_json(),
+            "pattern": None if change.pattern is None else ban_to_json(change.pattern),
         },
-        "forbidden_op": reflection.forbidden_op.to_json(),
+        "forbidden_op": ban_to_json(reflection.forbidden_op),
     }
 
 
@@ -48,7 +48,7 @@ def reflection_from_json(data: Mapping[str, Any]) -> Reflection:
         graph_change=GraphChange(
             change["text"],
             tuple(cast("Edit", action_from_json(action)) for action in change["actions"]),
-            None if change["pattern"] is None else Ban.from_json(change["pattern"]),
+            None if change["pattern"] is None else ban_from_json(change["pattern"]),
         ),
-        forbidden_op=Ban.from_json(data["forbidden_op"]),
+        forbidden_op=ban_from_json(data["forbidden_op"]),
     )

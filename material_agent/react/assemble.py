@@ -25,7 +25,6 @@ class Brief:
     memory: tuple[Reflection, ...] = ()
     bans: tuple[Ban, ...] = ()
     locks: tuple[Lock, ...] = ()
-    thresholds: Mapping[str, float] = field(default_factory=dict)
     attempt: int = 1
     attempts_left: int = 0
     share: Mapping[str, float] = field(default_factory=dict)
@@ -34,7 +33,13 @@ class Brief:
 
 
 def assemble(
-    brief: Brief, environment: Environment, history: Sequence[Step], *, step: int, steps_left: int, used: Mapping[str, float]
+    brief: Brief,
+    environment: Environment,
+    history: Sequence[Step],
+    *,
+    step: int,
+    steps_left: int,
+    used: Mapping[str, float],
 ) -> Context:
     """The context for one turn; `used` is what this attempt has spent of each resource."""
     best = environment.best
@@ -55,7 +60,8 @@ def assemble(
         force_new_structure=brief.force_new_structure,
         tried=brief.tried,
     )
-    constraints = Constraints(brief.bans, brief.locks, environment.settings.max_nodes, brief.thresholds)
+    thresholds = evaluation.thresholds if evaluation else {}
+    constraints = Constraints(brief.bans, brief.locks, environment.settings.max_nodes, thresholds)
     return Context(brief.task, brief.decomposition, constraints, brief.memory, tuple(history), state)
 
 

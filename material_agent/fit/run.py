@@ -1,0 +1,278 @@
+"""One run: a reference in, a material out, with everything in the run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from evaluators import Evaluator, Target
+from graph_api import content_hash, load_catalog, start_graph, to_json
+from material_agent.actors.base import ActorFactory, AttemptSetup, Reflector
+from material_agent.budget import Ledger
+from material_agent.config import RunConfig, attempt_seed
+from material_agent.context import Task
+from material_agent.environment import Environment, Settings
+from material_agent.errors import BadInput
+from material_agent.events import Event, EventLog, Resumed, RunEnded, RunStarted
+from material_agent.fit.final import Finals
+from material_agent.fit.folder import RunFolder
+from material_agent.fit.interrupt import terminate_as_interrupt
+from material_agent.fit.keeper import Keeper
+from material_agent.fit.result import (
+    AttemptSummary,
+    BestRecord,
+    FinalRecord,
+    Outcome,
+    ReferenceRecord,
+    RunResult,
+)
+from material_agent.fit.resume import State, read_state
+from material_agent.memory import Memory, reference_features
+from material_agent.react import StopRules
+from material_agent.reflexion import Outer, Plan
+from references import Reference, load_reference
+from references.analysis import analyze
+from renderer import BlenderPool, RenderSettings, export_blend
+
+ReportWriter = Callable[[Path], object]
+EventListener = Callable[[Event], None]
+FILES = {
+    "graph": "graph.json",
+    "blend": "material.blend",
+    "script": "material.py",
+    "comparison": "comparison.png",
+    "reference": "reference.png",
+    "events": "events.jsonl",
+    "result": "result.json",
+    "report": "report.html",
+    "maps": "maps",
+    "views": "views",
+}
+PACKAGES = ("material-agent", "numpy", "torch", "bpy")
+
+
+def run_fit(
+    config: RunConfig,
+    *,
+    actor_factory: ActorFactory,
+    reflector: Reflector | None,
+    renderer: BlenderPool | None = None,
+    progress: EventListener | None = None,
+    report: ReportWriter | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> RunResult:
+    """Fit a material to `config.reference`; everything is written to the folder `config.out`.
+
+    `renderer` is used and left open when given, otherwise a pool of `config.jobs` workers lives as long as the run.
+    `progress` hears every event. `report` writes the report into the run folder, at the end. With `resume` the run in
+    the folder goes on: finished attempts, ledger and best are kept, an interrupted attempt is repeated from its start.
+    A folder with a run in it is refused unless `resume` or `overwrite` is set.
+
+    Ctrl-C and SIGTERM end the run with outcome "interrupted" and the best so far. Raises `BadInput`, the reference's
+    and the renderer's errors (`ReferenceFault`, `BlenderUnavailable`), before anything is spent.
+    """
+    reference = load_reference(config.reference)
+    folder = RunFolder(config.out)
+    if resume:
+        state = read_state(folder, config, reference.sha256, reflects=reflector is not None)
+        if state.ended not in (None, "interrupted", "failed") and folder.result.exists():
+            return RunResult.model_validate_json(folder.result.read_text("utf-8"))
+    else:
+        if folder.used:
+            if not overwrite:
+                raise BadInput(f"expected an empty run folder, got one with a run in it: {folder.root} (resume it?)")
+            folder.clear()
+        state = State()
+    with ExitStack() as stack:
+        stack.enter_context(terminate_as_interrupt())
+        pool = renderer or stack.enter_context(BlenderPool(jobs=config.jobs))
+        run = _Run(config, reference, folder, state, pool, actor_factory, reflector, progress, report)
+        return run.go()
+
+
+@dataclass
+class _Run:
+    config: RunConfig
+    reference: Reference
+    folder: RunFolder
+    state: State
+    pool: BlenderPool
+    actor_factory: ActorFactory
+    reflector: Reflector | None
+    listener: EventListener | None
+    report: ReportWriter | None
+
+    def go(self) -> RunResult:
+        config = self.config
+        self.blender = self.pool.warm_up()
+        self.ledger = Ledger(config.run_limits(), self.state.spent)
+        self.task = Task(self.reference.sha256[:12], self.reference.image_srgb, config.patch_size_m, config.goal)
+        self.run_id = _run_id(config, self.reference)
+        start = self.state.next_event
+        with EventLog(self.folder.events, self.ledger, start=start, listener=self.listener) as self.log:
+            self.keeper = Keeper(self.folder, self.task, self.log, self._write_blend, self.state.kept)
+            try:
+                outcome, reason, final = self._work()
+            except KeyboardInterrupt:
+                outcome, reason, final = "interrupted", "stopped by the user or the system", None
+            except BaseException as error:
+                self.log.write(RunEnded(outcome="failed", reason=f"{type(error).__name__}: {error}"))
+                raise
+            return self._conclude(outcome, reason, final)
+
+    def _work(self) -> tuple[Outcome, str, FinalRecord | None]:
+        judge = Evaluator(Target.from_image(self.reference.image_srgb), patch_size_m=self.config.patch_size_m)
+        outer = self._outer(judge)
+        ended = outer.run(self.actor_factory, self.reflector)
+        kept = self.keeper.kept
+        if kept is None:
+            last = ended[-1].reason if ended else "no attempt was made"
+            return "unfinished", f"no render was judged ({last})", None
+        final, problem = Finals(self.config, self.task, self.pool, judge, self.ledger, self.folder).run(kept)
+        if final is None:
+            return "unfinished", problem, None
+        if final.evaluation.success:
+            return "success", "the final verdict accepts the material", final
+        return "unfinished", "; ".join(final.evaluation.failures) or "the final verdict does not accept it", final
+
+    def _outer(self, judge: Evaluator) -> Outer:
+        config, effort = self.config, self.config.effort
+        decomposition = analyze(self.reference, patch_size_m=config.patch_size_m)
+        version_name = _catalog_version(self.blender)
+        self.start = start_graph(version_name)
+        settings = Settings(
+            resolution=config.step_resolution,
+            samples=config.samples,
+            device=config.device,
+            timeout_s=config.render_timeout_s,
+            max_nodes=config.max_nodes,
+        )
+        environment = Environment(self.task, self.pool, judge, self.ledger, self.log, settings, self.keeper)
+        plan = Plan(
+            run=self.run_id,
+            reference=self.reference.sha256,
+            seed=config.seed,
+            attempts=config.attempts,
+            window=config.memory_window,
+            stop=StopRules(
+                config.max_steps or effort.steps_per_attempt,
+                config.no_progress_actions or effort.no_progress_actions,
+            ),
+            start=self.start,
+            catalog=load_catalog(version_name),
+            features=reference_features(decomposition),
+            keep_last_reflection=config.shared_memory is not None,
+        )
+        memory = Memory(config.shared_memory or self.folder.memory)
+        self._announce(decomposition.to_json(), memory)
+        return Outer(plan, self.task, decomposition, environment, memory, self.ledger, self.log, self.state.progress)
+
+    def _announce(self, decomposition: dict[str, object], memory: Memory) -> None:
+        """Begin the log, or go on in it; what the interrupted attempt left in memory is dropped."""
+        number = len(self.state.progress.ended) + 1
+        memory.forget_from(self.run_id, number)
+        if self.state.next_event:
+            self.log.write(Resumed(repeats=self.state.repeats, torn_line=self.state.torn))
+            if self.state.kept is not None:
+                self.keeper.write_graph(self.state.kept.graph)
+            return
+        self.folder.write_picture("reference.png", self.reference.image_srgb)
+        setup = AttemptSetup(1, attempt_seed(self.config.seed, 1), self.ledger)
+        event = RunStarted(
+            run=self.run_id,
+            reference=_reference_record(self.reference).model_dump(mode="json"),
+            config=self.config.model_dump(mode="json"),
+            actor=self.actor_factory(setup).name,
+            reflector=self._reflector_name,
+            limits=dict(self.ledger.limits),
+            versions=self._versions(),
+            start_graph=to_json(self.start),
+            decomposition=decomposition,
+        )
+        self.log.write(event)
+
+    def _conclude(self, outcome: Outcome, reason: str, final: FinalRecord | None) -> RunResult:
+        kept = self.keeper.kept
+        problem = self.keeper.close()
+        if kept is not None and (problem or not self.folder.path("material.blend").exists()):
+            self.keeper.write_blend(kept.graph)
+        self.log.write(RunEnded(outcome=outcome, reason=reason, reward=final.evaluation.reward if final else None))
+        result = self._result(outcome, reason, final)
+        self.folder.write_json("result.json", result.model_dump(mode="json"))
+        if self.report is not None:
+            self.report(self.folder.root)
+            result = self._result(outcome, reason, final)
+            self.folder.write_json("result.json", result.model_dump(mode="json"))
+        return result
+
+    def _result(self, outcome: Outcome, reason: str, final: FinalRecord | None) -> RunResult:
+        kept = self.keeper.kept
+        spent = dict(self.ledger.spent)
+        seconds = spent.pop("seconds")
+        best = None
+        if kept is not None:
+            best = BestRecord(
+                attempt=kept.attempt,
+                observation=kept.observation,
+                graph_hash=content_hash(kept.graph),
+                nodes=len(kept.graph.nodes),
+                evaluation=kept.evaluation,
+            )
+        return RunResult(
+            run=self.run_id,
+            outcome=outcome,
+            success=outcome == "success",
+            reason=reason,
+            reference=_reference_record(self.reference),
+            actor=self.actor_factory(AttemptSetup(1, attempt_seed(self.config.seed, 1), self.ledger)).name,
+            reflector=self._reflector_name,
+            config=self.config.model_dump(mode="json"),
+            attempts=tuple(AttemptSummary.model_validate(vars(one)) for one in self.state.progress.ended),
+            best=best,
+            final=final,
+            limits=dict(self.ledger.limits),
+            spent={name: amount for name, amount in spent.items() if amount},
+            seconds=round(seconds, 3),
+            resumes=self.state.resumes + bool(self.state.next_event),
+            versions=self._versions(),
+            files={name: path for name, path in FILES.items() if name == "result" or self.folder.path(path).exists()},
+        )
+
+    @property
+    def _reflector_name(self) -> str:
+        return self.reflector.name if self.reflector else "none"
+
+    def _write_blend(self, graph: object, path: Path) -> object:
+        settings = RenderSettings(
+            resolution=self.config.report_resolution, patch_size_m=self.config.patch_size_m, samples=self.config.samples
+        )
+        return export_blend(graph, path, settings=settings)  # type: ignore[arg-type]
+
+    def _versions(self) -> dict[str, str]:
+        found = {"python": platform.python_version(), "blender": self.blender}
+        for name in PACKAGES:
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                continue
+        return found
+
+
+def _run_id(config: RunConfig, reference: Reference) -> str:
+    text = f"{reference.sha256}/{config.seed}/{config.out.resolve()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _reference_record(reference: Reference) -> ReferenceRecord:
+    return ReferenceRecord(id=reference.id, sha256=reference.sha256, size=reference.size, notes=reference.notes)
+
+
+def _catalog_version(blender: str) -> str:
+    """The catalog's name of a Blender version: "5.0.1" is "5.0"."""
+    return ".".join(blender.split(".")[:2])
