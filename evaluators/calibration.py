@@ -30,7 +30,7 @@ class Normalisation:
     weight: float
 
     def floor(self, self_distance: float) -> float:
-        """The floor for a reference; a NaN self-distance takes the middle of the bounds."""
+        """Return the floor for a reference; a NaN self-distance takes the middle of the bounds."""
         if self_distance != self_distance:  # noqa: PLR0124  (NaN)
             return (self.floor_low + self.floor_high) / 2
         return min(max(self_distance, self.floor_low), self.floor_high)
@@ -57,7 +57,7 @@ class Calibration:
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, size: int) -> SizeCalibration:
-        """The calibration for a side in px."""
+        """Return the calibration for a side in px."""
         try:
             return self.sizes[size]
         except KeyError:

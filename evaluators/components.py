@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -139,7 +139,7 @@ def distances(candidate: Measurement, reference: Measurement) -> dict[str, float
 
 
 def value_of(distance: float, floor: float, ceiling: float) -> float:
-    """A distance as a value in [0, 1]: 1 at or below the floor, .037 at the ceiling, falling towards 0 beyond it.
+    """Turn a distance into a value: 1 at or below the floor, .037 at the ceiling, falling towards 0 beyond it.
 
     Between the two it is the gap closed, 1 − (d − floor)/(ceiling − floor). Below .1 it goes over into an exponential,
     so that a search far away still sees which of two bad pictures is the nearer.
@@ -153,8 +153,3 @@ def value_of(distance: float, floor: float, ceiling: float) -> float:
 
 
 _KNEE = 0.1
-
-
-def to_jsonable(values: Mapping[str, float]) -> dict[str, Any]:
-    """Numbers with NaN as None, for JSON."""
-    return {key: None if np.isnan(value) else value for key, value in values.items()}

@@ -16,7 +16,7 @@ from evaluators.functional.color import linear_to_srgb
 from evaluators.functional.texture import DeepTexture, deep_texture, statistics_distance
 from evaluators.measure import deep_statistics, measure
 from evaluators.pictures import as_rgb, centre_square, comparison_size, resize_linear, resize_srgb
-from evaluators.result import Candidate, Evaluation
+from evaluators.result import Candidate, Evaluation, TermResult
 from evaluators.screening import Screen
 from evaluators.target import Target
 from evaluators.term import Term
@@ -70,7 +70,7 @@ class Evaluator:
         without_network = thresholds.pop("appearance_without_network", None)
         if self.network_problem and without_network is not None:
             thresholds["appearance"] = without_network
-        terms = {term.name: term.score(candidate, comparison) for term in self.terms}
+        terms: dict[str, TermResult] = {term.name: term.score(candidate, comparison) for term in self.terms}
         return combine(terms, self.calibration.weights, thresholds)
 
     def compare(self, image_srgb: npt.ArrayLike) -> Comparison:
@@ -78,7 +78,7 @@ class Evaluator:
         return self._compare_square(centre_square(as_rgb(image_srgb, "a picture")), linear=False)
 
     def screen(self, images_srgb: npt.ArrayLike) -> FloatArray:
-        """A cheap, weight-free score in [0, 1] for sRGB images (B, S, S, 3), for search: (B,)."""
+        """Score sRGB images (B, S, S, 3) cheaply and without weights, for search: (B,) in [0, 1]."""
         images = _batch(images_srgb)
         size = comparison_size(self.target.side, images.shape[1])
         if size not in self._screens:

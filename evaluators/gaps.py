@@ -23,7 +23,7 @@ _NOTICED_ANGLE_RAD = np.radians(3)
 
 
 def gaps_of(component: str, comparison: Comparison, term: TermName) -> list[Gap]:
-    """The gaps behind one component's value; none where the value is 1."""
+    """List the gaps behind one component's value; none where the value is 1."""
     value = comparison.values[component]
     build = _BUILDERS.get(component)
     if build is None or np.isnan(value) or value >= 1:
@@ -31,7 +31,7 @@ def gaps_of(component: str, comparison: Comparison, term: TermName) -> list[Gap]
     return [replace(gap, term=term, size=1 - value) for gap in build(comparison)]
 
 
-def _gap(
+def _gap(  # noqa: PLR0917  (a row of the table, in the order of `Gap`)
     scale: Scale,
     channel: str,
     kind: str,
@@ -97,7 +97,7 @@ def _bond_and_angle(candidate: Lattice, reference: Lattice) -> list[Gap]:
 
 
 def _half_turn(angle_rad: float) -> float:
-    """An angle between undirected lines, in (−π/2, π/2]."""
+    """Fold an angle between undirected lines into (−π/2, π/2]."""
     return float((angle_rad + np.pi / 2) % np.pi - np.pi / 2)
 
 

@@ -31,7 +31,7 @@ class Measurement:
 
     `polar` (16, 8): log power; `steerable` (68,); `slope`; `energies`: share of the variance by scale;
     `orientations` by scale; `lattice` (looked for on demand only); `lab_quantiles` (64, 256), ΔE; `lab_mean` and
-    `lab_std` (3,); `contrast`: standard deviation of luma; `deep`: texture statistics by scale, when there is a network.
+    `lab_std` (3,); `contrast`: standard deviation of luma; `deep`: texture statistics by scale, if there is a network.
     """
 
     size: int

@@ -50,7 +50,7 @@ def as_srgb(image: npt.ArrayLike, what: str) -> FloatArray:
 
 
 def centre_square(image: FloatArray) -> FloatArray:
-    """The largest square in the middle of (H, W, C): a patch of material is square, and its extent must agree."""
+    """Cut the largest square out of the middle of (H, W, C): a patch is square, and extents must agree."""
     height, width = image.shape[:2]
     side = min(height, width)
     top, left = (height - side) // 2, (width - side) // 2
@@ -58,7 +58,7 @@ def centre_square(image: FloatArray) -> FloatArray:
 
 
 def comparison_size(*sides: int) -> int:
-    """The side at which pictures of these sides are compared: the largest of `SIZES` that none falls short of.
+    """Return the side to compare at, for pictures of these sides: the largest of `SIZES` that none falls short of.
 
     Pictures between 32 and 64 px are enlarged to 64.
     """
@@ -77,7 +77,7 @@ def _area_matrix(source: int, target: int) -> FloatArray:
     else:
         position = np.clip((np.arange(target) + 0.5) * source / target - 0.5, 0, source - 1)
         weights = np.clip(1 - np.abs(position[:, None] - np.arange(source)), 0, None)
-    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def resize_linear(image: FloatArray, size: int) -> FloatArray:
@@ -86,7 +86,7 @@ def resize_linear(image: FloatArray, size: int) -> FloatArray:
     if (height, width) == (size, size):
         return image
     rows, columns = _area_matrix(height, size), _area_matrix(width, size)
-    return np.einsum("ih,...hwc,jw->...ijc", rows, image, columns, optimize=True).astype(np.float32)
+    return np.asarray(np.einsum("ih,...hwc,jw->...ijc", rows, image, columns, optimize=True), dtype=np.float32)
 
 
 def resize_srgb(image: FloatArray, size: int) -> FloatArray:
@@ -97,7 +97,7 @@ def resize_srgb(image: FloatArray, size: int) -> FloatArray:
 
 
 def quadrants(image: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """The four disjoint quarters of a square picture: top left, bottom right, top right, bottom left."""
+    """Cut the four disjoint quarters out of a square picture: top left, bottom right, top right, bottom left."""
     half = image.shape[0] // 2
     return image[:half, :half], image[-half:, -half:], image[:half, -half:], image[-half:, :half]
 

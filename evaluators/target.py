@@ -51,7 +51,7 @@ class Target:
         return int(self.image.shape[0])
 
     def measurement(self, size: int, network: DeepTexture | None) -> Measurement:
-        """The reference measured at `size` px."""
+        """Measure the reference at `size` px."""
         key = (size, network is not None)
         if key not in self._measured:
             self._measured[key] = measure(resize_srgb(self.image, size), network, look_for_lattice=True)

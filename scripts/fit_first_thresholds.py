@@ -54,7 +54,7 @@ class Pair:
 
 
 def load_pictures(photos: Path | None) -> dict[str, FloatArray]:
-    """The pictures of scikit-image's wheel, and all of a folder, as central squares in sRGB."""
+    """Load the pictures of scikit-image's wheel and of a folder, as central squares in sRGB."""
     pictures = {f"skimage.{n}": centre_square(as_srgb(getattr(skimage_data, n)(), n)) for n in BUNDLED}
     for path in sorted(photos.iterdir()) if photos else ():
         if path.suffix.lower() in {".jpg", ".jpeg", ".png"}:
@@ -63,8 +63,8 @@ def load_pictures(photos: Path | None) -> dict[str, FloatArray]:
     return pictures
 
 
-def auc(same: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> float:
-    """Probability that a distance within a picture is smaller than one between pictures; ties count half."""
+def auc(same: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> float:
+    """Estimate how likely a distance within a picture is below one between pictures; ties count half."""
     ordered = np.sort(other)
     above = len(ordered) - np.searchsorted(ordered, same, side="right")
     equal = np.searchsorted(ordered, same, side="right") - np.searchsorted(ordered, same, side="left")
@@ -72,7 +72,7 @@ def auc(same: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> floa
 
 
 def fit_size(pictures: Mapping[str, FloatArray], size: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The calibration entry for one side, and the figures it rests on."""
+    """Fit the calibration entry for one side; return it with the figures it rests on."""
     network = deep_texture()
     used = [p for p in pictures.values() if p.shape[0] // 2 >= size]
     quarters = [
@@ -95,8 +95,8 @@ def fit_size(pictures: Mapping[str, FloatArray], size: int) -> tuple[dict[str, A
         weight = max(0.0, 2 * separation - 1) if ceiling > high else 0.0
         components[name] = {"floor_low": low, "floor_high": high, "ceiling": ceiling, "weight": weight}
         figures[name] = {"auc": separation, "within": len(within), "between": len(between)}
-    values = _term_values(quarters, pairs, components)
-    thresholds = {name: float(np.quantile(v[same], 0.1)) for name, v in values.items()}
+    judged = _term_values(quarters, pairs, components)
+    thresholds = {name: float(np.quantile(v[same], 0.1)) for name, v in judged.items()}
     summary = {
         "pictures": len(used),
         "components": figures,
@@ -107,7 +107,7 @@ def fit_size(pictures: Mapping[str, FloatArray], size: int) -> tuple[dict[str, A
                 "passes_between": float((v[~same] > thresholds[name]).mean()),
                 "fails_within": float((v[same] <= thresholds[name]).mean()),
             }
-            for name, v in values.items()
+            for name, v in judged.items()
         },
     }
     return {"components": components, "thresholds": thresholds}, summary

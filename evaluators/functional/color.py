@@ -35,7 +35,7 @@ def srgb_to_lab(image: npt.ArrayLike) -> FloatArray:
     xyz = srgb_to_linear(image) @ _RGB_TO_XYZ.T / _D65
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     lab = np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
-    return lab.astype(np.float32)
+    return np.asarray(lab, dtype=np.float32)
 
 
 def luma(image: npt.ArrayLike) -> FloatArray:

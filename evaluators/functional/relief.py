@@ -18,7 +18,7 @@ def slopes_of_normals(normal: FloatArray) -> FloatArray:
 def slopes_of_height(height: FloatArray, pixel_m: float) -> FloatArray:
     """∂h/∂x and ∂h/∂y (H, W, 2), y up, by central differences of a height (H, W) in metres, row 0 at the top."""
     down, right = np.gradient(height, pixel_m)
-    return np.stack([right, -down], axis=-1).astype(np.float32)
+    return np.asarray(np.stack([right, -down], axis=-1), dtype=np.float32)
 
 
 def integrability_residual(slopes: FloatArray) -> float:
@@ -43,8 +43,8 @@ def integrability_residual(slopes: FloatArray) -> float:
     return float(min(1.0, np.sqrt(rest) / total))
 
 
-def _mirrored(field: npt.NDArray[np.floating], odd_axis: int) -> npt.NDArray[np.float64]:
-    """The field of slopes of a mirrored surface: even in one axis, odd in the one it is the derivative along."""
+def _mirrored(field: FloatArray, odd_axis: int) -> npt.NDArray[np.float64]:
+    """Mirror the slopes as a mirrored surface has them: even in one axis, odd in the one it is the derivative along."""
     out = np.asarray(field, dtype=np.float64)
     for axis in (0, 1):
         sign = -1 if axis == odd_axis else 1

@@ -50,7 +50,7 @@ class _Masks(NamedTuple):
 def _raised_cosine(radius: npt.NDArray[np.float64], edge: float) -> npt.NDArray[np.float64]:
     """High-pass amplitude rising from 0 at edge/2 to 1 at edge, in log-frequency, with high² + low² = 1."""
     octave = np.clip(np.log2(np.maximum(radius, 1e-12) / edge), -1, 0)
-    return np.cos(np.pi / 2 * octave)
+    return np.asarray(np.cos(np.pi / 2 * octave), dtype=np.float64)
 
 
 def _polar_grid(size: int, crop: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

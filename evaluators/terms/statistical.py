@@ -15,7 +15,7 @@ from evaluators.result import UNSCORED, TermName, TermResult
 def weighted_term(
     name: TermName, comparison: Comparison, components: Iterable[str], uses: tuple[str, ...]
 ) -> TermResult:
-    """The mean of the scored components' values by calibrated weight; unscored components drop out."""
+    """Average the scored components' values by calibrated weight; unscored components drop out."""
     scored = {
         key: comparison.values[key]
         for key in components

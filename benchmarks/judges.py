@@ -1,0 +1,153 @@
+"""Independent judges of likeness: deep texture statistics that no part of the product searches or scores by.
+
+`StLpipsVggJudge` uses the VGG-16 trunk of ST-LPIPS (Ghildyal and Liu, ECCV 2022), whose weights ship in the wheel
+stlpips-pytorch; the trunk is laid out here, so that the wheel's undeclared imports are not needed. `EfficientNetJudge`
+is the network that the evaluator uses as well, for comparison. Both are means and deviations of features, the texture
+term of DISTS. Pictures are sRGB (H, W, 3), float in [0, 1].
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.errors import EvaluatorError, WeightsUnavailableError
+from evaluators.functional.texture import BlockStatistics, TextureStatistics, deep_texture, statistics_distance
+from evaluators.pictures import as_srgb, centre_square, resize_srgb
+
+FloatArray = npt.NDArray[np.float32]
+_SLICES = ((0, 2), (6, 8), (12, 14, 16), (20, 22, 24), (28, 30, 32))
+"""Numbers of the convolutions in the wheel's five slices; each slice but the first begins with pool and blur."""
+_LARGEST_CROP = 256
+_MULTIPLE = 32
+
+
+class Judge(Protocol):
+    """A distance between pictures of equal size that does not move when the texture is shifted."""
+
+    name: str
+
+    def distance(self, a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+        """Distance ≥ 0 between two sRGB pictures (S, S, 3) of equal side, 0 for identical ones."""
+        ...
+
+
+@lru_cache(maxsize=1)
+def _vgg_weights() -> dict[str, Any]:
+    import torch
+
+    spec = importlib.util.find_spec("stlpips_pytorch")
+    what, fix = "The ST-LPIPS judge", "pip install stlpips-pytorch"
+    if spec is None or spec.origin is None:
+        raise WeightsUnavailableError(what, "stlpips_pytorch is not installed", fix)
+    path = Path(spec.origin).parent / "weights" / "vST0.0" / "vgg_shift_tolerant.pth"
+    if not path.is_file():
+        raise WeightsUnavailableError(what, f"there is no file {path}", fix)
+    return torch.load(path, map_location="cpu", weights_only=True)
+
+
+class StLpipsVggJudge:
+    """Mean and deviation of the ST-LPIPS VGG trunk's five slices."""
+
+    name = "ST-LPIPS VGG mean+std"
+
+    def features(self, images: Any) -> list[Any]:
+        """Features of the five slices for images (B, 3, H, W) in [0, 1]."""
+        from torch.nn import functional as nn
+
+        w = _vgg_weights()
+        x = (2 * images - 1 - w["scaling_layer.shift"]) / w["scaling_layer.scale"]
+        kept = []
+        for index, convolutions in enumerate(_SLICES, start=1):
+            if index > 1:
+                blur = w[f"net.slice{index}.{convolutions[0] - 1}.filt"]
+                x = nn.max_pool2d(x, kernel_size=2, stride=1)
+                x = nn.conv2d(nn.pad(x, (2, 2, 2, 2), mode="reflect"), blur, stride=2, groups=x.shape[1])
+            for number in convolutions:
+                key = f"net.slice{index}.{number}"
+                x = nn.relu(nn.conv2d(x, w[f"{key}.weight"], w[f"{key}.bias"], padding=1))
+            kept.append(x)
+        return kept
+
+    def statistics(self, image: npt.ArrayLike) -> TextureStatistics:
+        """Statistics of one picture."""
+        import torch
+
+        with torch.inference_mode():
+            batch = torch.from_numpy(np.ascontiguousarray(as_srgb(image, "a judged picture").transpose(2, 0, 1)))[None]
+            return tuple(
+                BlockStatistics(f.mean(dim=(2, 3)).numpy(), f.std(dim=(2, 3), correction=0).numpy())
+                for f in self.features(batch)
+            )
+
+    def distance(self, a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+        return float(statistics_distance(self.statistics(a), self.statistics(b))[0])
+
+
+class EfficientNetJudge:
+    """Mean and deviation of EfficientNet-Lite0's features at one scale."""
+
+    name = "EfficientNet-Lite0 mean+std"
+
+    def statistics(self, image: npt.ArrayLike) -> TextureStatistics:
+        """Statistics of one picture; its side is a multiple of 32."""
+        return deep_texture().statistics(as_srgb(image, "a judged picture")[None])
+
+    def distance(self, a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+        return float(statistics_distance(self.statistics(a), self.statistics(b))[0])
+
+
+@dataclass(frozen=True)
+class GapClosed:
+    """`value` = 1 − (render − own) / (other − own); all distances between crops of `crop` px.
+
+    `reliable` is false where the reference's two crops differ by more than .1, which leaves the figure little meaning.
+    """
+
+    value: float
+    render: float
+    own: float
+    other: float
+    crop: int
+
+    @property
+    def reliable(self) -> bool:
+        return self.own <= 0.1
+
+
+def gap_closed(
+    render: npt.ArrayLike, reference: npt.ArrayLike, others: Sequence[npt.ArrayLike], judge: Judge
+) -> GapClosed:
+    """How much of the way from an unrelated material to the reference's own second crop a render has gone.
+
+    The crop's side is min(256, half the reference's side), down to a multiple of 32. The render shows the same extent
+    as the reference and is brought to its side; every distance is between one crop of the reference, top left, and a
+    crop of that side, bottom right, of the reference, of the render and of each of the others.
+    """
+    base = centre_square(as_srgb(reference, "a reference picture"))
+    crop = min(_LARGEST_CROP, base.shape[0] // 2) // _MULTIPLE * _MULTIPLE
+    if crop < _MULTIPLE:
+        raise EvaluatorError(f"a reference of at least {2 * _MULTIPLE} px a side", f"{base.shape[0]} px")
+    if not others:
+        raise EvaluatorError("at least one other material", "none")
+    anchor = base[:crop, :crop]
+    drawn = resize_srgb(centre_square(as_srgb(render, "a render")), base.shape[0])
+    own = judge.distance(base[-crop:, -crop:], anchor)
+    rendered = judge.distance(drawn[-crop:, -crop:], anchor)
+    other = float(np.median([judge.distance(_last_crop(picture, crop), anchor) for picture in others]))
+    value = 1 - (rendered - own) / (other - own) if other > own else float("nan")
+    return GapClosed(value, rendered, own, other, crop)
+
+
+def _last_crop(picture: npt.ArrayLike, crop: int) -> FloatArray:
+    square = centre_square(as_srgb(picture, "another material's picture"))
+    if square.shape[0] < crop:
+        square = resize_srgb(square, crop)
+    return square[-crop:, -crop:]
