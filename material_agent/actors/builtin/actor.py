@@ -1,0 +1,179 @@
+"""The built-in actor: measure, race hypotheses, build, render, edit by the largest gap, finish honestly.
+
+Its `act` is called once for each turn. Everything that reaches the graph is a typed action of a turn; the bench serves
+the search between two turns. One object lives for one attempt; what it knows of earlier ones is `context.memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graph_api.actions import Action, Edit, Finish, Note, Render
+from material_agent.actors.base import Turn
+from material_agent.actors.builtin.calibrate import measure_surface
+from material_agent.actors.builtin.measurements import Measurements, measure
+from material_agent.actors.builtin.plan import Plan, make_plan
+from material_agent.actors.builtin.proposal import Builder, Proposal, transition
+from material_agent.actors.builtin.repair import Repair, Repairer
+from material_agent.actors.builtin.search import COST, Scored, Searcher, race, refine
+from material_agent.context import Context
+from material_agent.observation import Bench
+
+MAPS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
+FALLBACK_ALLOWANCE = 900.0
+PROGRESS = 0.002
+"""A smaller rise of the reward does not pay for the nodes of an edit."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """`structures`: the only ones to consider (empty: all). `edits`: at most so many edits by gaps.
+
+    `allowance`: evaluations to spend when the context names no share.
+    """
+
+    structures: tuple[str, ...] = ()
+    edits: int = 4
+    allowance: float = FALLBACK_ALLOWANCE
+
+
+class BuiltinActor:
+    """The model-free actor. Deterministic from `seed` and the context."""
+
+    name = "builtin"
+
+    def __init__(self, seed: int = 0, options: Options | None = None) -> None:
+        """`seed` drives every draw of the attempt."""
+        self.options = options or Options()
+        self._rng = np.random.default_rng(seed)
+        self._searcher: Searcher | None = None
+        self._current: Proposal | None = None
+        self._pending: Repair | None = None
+        self._reward: float | None = None
+        self._edits = 0
+        self._stale_view = False
+        self._refused: set[str] = set()
+
+    def act(self, context: Context, bench: Bench) -> Turn:
+        """One turn: build first, then edits by the gaps, then the end."""
+        if self._current is None:
+            return self._build(context, bench)
+        if self._pending is not None:
+            return self._decide(context)
+        return self._edit_or_end(context)
+
+    def _build(self, context: Context, bench: Bench) -> Turn:
+        self._measured = measured = measure(context)
+        plan = make_plan(context, measured, self.options.structures)
+        allowance = self._allowance(context)
+        surface = measure_surface(context, bench)
+        builder = Builder(context.state.graph, measured, surface)
+        searcher = self._searcher = Searcher(bench, builder, self._rng, allowance)
+        said: list[str] = [plan.reason]
+        chosen, why = self._choose(searcher, plan, allowance, said)
+        if chosen is None:
+            reason = f"{plan.reason}; no candidate could be built and rendered: {why}"
+            self._current = None
+            return Turn((Finish("unfinished", reason),), reason)
+        self._current = chosen.proposal
+        edits = builder.edits(chosen.proposal)
+        searcher.standing = edits
+        said.append(why)
+        note = Note(f"Built {chosen.proposal.structure.title.lower()}: {why}.")
+        actions: list[Action] = [*edits, note, Render("flat", MAPS)]
+        return Turn(tuple(actions), ". ".join(said), chosen.proposal.structure.name)
+
+    def _allowance(self, context: Context) -> float:
+        share = context.state.share.get("candidates", context.state.remaining.get("candidates", self.options.allowance))
+        return max(0.0, float(share))
+
+    def _choose(
+        self, searcher: Searcher, plan: Plan, allowance: float, said: list[str]
+    ) -> tuple[Scored | None, str]:
+        found = race(searcher, plan.entries, 0.4 * allowance, said.append)
+        if not found:
+            return None, "every hypothesis failed to render"
+        finalists: list[Scored] = []
+        for scored in found.values():
+            finalists.append(refine(searcher, scored[0], 0.32 * allowance / len(found)))
+        pool = [item.proposal for item in finalists]
+        pool += [scored[0].proposal for scored in found.values() if all(scored[0].proposal is not p for p in pool)]
+        judged = searcher.judge(pool)
+        if not judged:
+            best = max(finalists, key=lambda item: item.score)
+            return best, f"{best.proposal.structure.name} by the screen ({best.score:.3f}); no budget for the full judge"
+        best = _preferred(judged, plan)
+        table = ", ".join(f"{item.proposal.structure.name} {item.score:.3f}" for item in judged)
+        return best, f"the full evaluator ranks {table}; chosen {best.proposal.structure.name}"
+
+    def _edit_or_end(self, context: Context) -> Turn:
+        state = context.state
+        assert self._searcher is not None and self._current is not None, "built before edited"
+        evaluation = state.evaluation
+        if evaluation is None or state.edited_since_render:
+            if self._stale_view:
+                return self._end(context, "the render of the present graph failed twice")
+            self._stale_view = True
+            return Turn((Render("flat", MAPS),), "the present graph has no verdict yet")
+        self._stale_view = False
+        self._reward = evaluation.reward
+        if evaluation.success or self._edits >= self.options.edits or self._searcher.left < 4 * COST:
+            return self._end(context, "no edit is left to try" if self._edits >= self.options.edits else "")
+        repairer = Repairer(self._searcher, self._measured)
+        repair = repairer.propose(self._current, evaluation, state.gaps, self._refused, self._slice(), PROGRESS)
+        self._edits += 1
+        if repair is None:
+            return self._end(context, "no edit that the gaps call for raised the reward")
+        self._pending = repair
+        edits = transition(self._searcher.standing, self._searcher.builder.edits(repair.proposal))
+        return Turn((*edits, Render("flat", MAPS)), repair.reason, repair.proposal.structure.name)
+
+    def _slice(self) -> float:
+        assert self._searcher is not None, "built before edited"
+        return self._searcher.left / max(1, self.options.edits - self._edits)
+
+    def _decide(self, context: Context) -> Turn:
+        """Keep the pending edit if the reward rose and its gap closed; otherwise undo it by typed actions."""
+        repair, searcher = self._pending, self._searcher
+        assert repair is not None and searcher is not None and self._current is not None, "an edit is pending"
+        self._pending = None
+        evaluation = context.state.evaluation
+        before = self._reward if self._reward is not None else -1.0
+        fresh = evaluation is not None and not context.state.edited_since_render
+        if evaluation is not None and fresh and evaluation.reward > before + PROGRESS / 2:
+            self._current = repair.proposal
+            searcher.standing = searcher.builder.edits(repair.proposal)
+            return self._edit_or_end(context)
+        edits = transition(searcher.builder.edits(repair.proposal), searcher.standing)
+        self._refused.add(repair.move)
+        seen = "was not judged" if evaluation is None else f"brought {evaluation.reward:.3f} after {before:.3f}"
+        return Turn((*edits, Render("flat", MAPS)), f"undone: {repair.move} against {repair.gap.kind} {seen}")
+
+    def _end(self, context: Context, why: str) -> Turn:
+        evaluation = context.state.evaluation
+        if evaluation is not None and evaluation.success and not context.state.edited_since_render:
+            reason = f"every term is above its threshold, reward {evaluation.reward:.3f}"
+            return Turn((Finish("success", reason),), reason)
+        failures = "; ".join(evaluation.failures[:3]) if evaluation is not None else "no verdict"
+        reason = f"{why + ': ' if why else ''}{failures or 'the evaluation budget is spent'}"
+        return Turn((Finish("unfinished", reason),), reason)
+
+
+def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:
+    """The best by the full judge; where a lattice was measured, a structure that holds it is preferred at near parity."""
+    best = judged[0]
+    if not plan.lattice_wanted or best.proposal.structure.needs:
+        return best
+    holders = [item for item in judged if item.proposal.structure.needs and item.score > best.score - 0.04]
+    return holders[0] if holders else best
+
+
+def with_tags(proposal: Proposal, *tags: str) -> Proposal:
+    """The proposal with notes for the log."""
+    return replace(proposal, tags=tags)
+
+
+__all__ = ["BuiltinActor", "Edit", "Measurements", "Options"]

@@ -1,0 +1,149 @@
+"""What the analysis measured, as the numbers that structures start from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from material_agent.actors.builtin.color import ordered_colors
+from material_agent.context import Context
+
+Array = npt.NDArray[np.floating[Any]]
+HARMONICS = 15
+_SAMPLE = 128
+_COHERENT, _TWO_REGIONS, _BLOCKS, _STACKED = 0.2, 0.15, 0.4, 0.05
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Starting values by name, hypotheses by weight, the lattices worth trying, and colours by region.
+
+    `numbers` holds only what was measured. `lattices`: alternative values for columns, rows, offset and angle, best
+    first. `colors`: (LEVELS, 3) scene-linear of the whole picture; `ground` and `figure` of its two regions;
+    `figure_share` the area of the figure, None when the picture has one region.
+    """
+
+    numbers: Mapping[str, float]
+    hypotheses: Mapping[str, float]
+    lattices: tuple[Mapping[str, float], ...]
+    pixels: Array
+    figure_mask: npt.NDArray[np.bool_] | None = None
+    regular: bool = False
+    loose: bool = False
+
+    def has(self, need: str) -> bool:
+        """Whether what a structure needs was measured."""
+        return {"": True, "lattice": bool(self.lattices), "harmonics": "u0" in self.numbers}.get(need, False)
+
+    @property
+    def colors(self) -> Array:
+        """Ordered colours of the whole picture."""
+        return ordered_colors(self.pixels.reshape(-1, 3))
+
+    def region_colors(self, figure_share: float) -> tuple[Array, Array]:
+        """Ordered colours of ground and figure.
+
+        By the measured regions where there are two; otherwise the darker `figure_share` of the picture is the figure.
+        """
+        flat = self.pixels.reshape(-1, 3)
+        if self.figure_mask is not None:
+            mask = self.figure_mask.ravel()
+        else:
+            luma = flat @ np.array([0.2126, 0.7152, 0.0722])
+            mask = luma <= np.quantile(luma, min(max(figure_share, 0.01), 0.5))
+        if mask.sum() < 16 or (~mask).sum() < 16:
+            return self.colors, self.colors
+        return ordered_colors(flat[~mask]), ordered_colors(flat[mask])
+
+
+def _thumbnail(image: Array) -> Array:
+    """At most _SAMPLE² pixels of the picture, by taking every n-th: colours must not be averaged."""
+    step = max(1, min(image.shape[:2]) // (2 * _SAMPLE))
+    return np.asarray(image[::step, ::step], dtype=np.float64)
+
+
+def _blob_scale(luma: Array) -> float:
+    """Features per picture: from the centroid of the power spectrum above one cycle, in the log of frequency."""
+    side = min(luma.shape)
+    square = luma[:side, :side] - luma[:side, :side].mean()
+    window = np.hanning(side)
+    power = np.abs(np.fft.fft2(square * window[:, None] * window[None])) ** 2
+    f = np.fft.fftfreq(side) * side
+    radius = np.hypot(f[:, None], f[None])
+    keep = (radius > 1.5) & (radius < side / 3)
+    # Power per octave, so that a slope of -2 weighs all octaves alike.
+    weight = power[keep]
+    return float(np.exp((weight * np.log(radius[keep])).sum() / max(weight.sum(), 1e-12)))
+
+
+def measure(context: Context) -> Measurements:
+    """Measurements from the context; without a decomposition only what the picture itself gives."""
+    image = np.asarray(context.task.image_srgb, dtype=np.float64)
+    luma = image @ np.array([0.2126, 0.7152, 0.0722])
+    numbers: dict[str, float] = {"blob_scale": min(max(_blob_scale(luma), 1.6), 60.0)}
+    centred = luma - luma.mean()
+    numbers["polarity"] = 1.0 if float((centred**3).mean()) > 0 else -1.0
+    pixels = _thumbnail(image)
+    if context.decomposition is None:
+        return Measurements(numbers, {}, (), pixels)
+    return _from_analysis(context, numbers, pixels)
+
+
+def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -> Measurements:
+    analysis = context.decomposition
+    assert analysis is not None, "asked only with a decomposition"
+    measured = analysis.measured
+    lattice, split = measured.lattice, measured.regions.split
+    numbers["fractal_roughness"] = min(max(measured.slope.gain_per_octave, 0.3), 0.95)
+    numbers["blob_scale"] = min(max(measured.dominant.cycles, 1.6), 60.0)
+    grain = max(measured.anisotropy.values(), key=lambda item: item.coherence)
+    if grain.coherence > _COHERENT:
+        numbers["grain_angle"] = float(grain.angle_rad)
+    hypotheses: dict[str, float] = {item.structure: float(item.probability) for item in analysis.inferred.hypotheses}
+    hypotheses["two_regions"] = split.confidence
+    mask = _like(split.minority, pixels.shape[:2]) if split.confidence > _TWO_REGIONS else None
+    lattices: tuple[Mapping[str, float], ...] = ()
+    loose = False
+    if lattice is not None:
+        height, width = context.task.image_srgb.shape[:2]
+        side = min(height, width)
+        columns, rows = lattice.counts[0] * width / side, lattice.counts[1] * height / side
+        offset = lattice.offset % 1.0
+        offset = 0.0 if min(offset, 1.0 - offset) < _STACKED else offset
+        lattices = ({"columns": columns, "rows": rows, "offset": offset, "lattice_angle": float(lattice.angle_rad)},)
+    elif max(hypotheses.get("brick", 0.0), hypotheses.get("tile", 0.0)) > _BLOCKS:
+        # Blocks without an exact lattice, as in perspective: their size is a start, not a constraint.
+        loose = True
+        rows = 1.0 / max(split.majority_width + split.minority_width, 0.01)
+        lattices = ({"columns": rows / 3, "rows": rows, "offset": 0.5, "lattice_angle": float(grain.angle_rad)},)
+    if lattices:
+        numbers["joint"] = min(max(split.minority_width * lattices[0]["rows"] / 2, 0.01), 0.25)
+    if lattice is not None:
+        numbers.update(_waves(measured.harmonics))
+    regular = lattice is not None and lattice.regular
+    return Measurements(numbers, hypotheses, lattices, pixels, mask, regular, loose)
+
+
+def _waves(harmonics: Sequence[tuple[float, float, float, float]]) -> Mapping[str, float]:
+    """The motif as a sum of cosines of unit deviation, so that weights of noise mean the same for every reference."""
+    waves = harmonics[:HARMONICS]
+    total = math.sqrt(sum(amplitude**2 for _, _, amplitude, _ in waves) / 2) or 1.0
+    numbers = {}
+    for index in range(HARMONICS):
+        u, v, amplitude, phase_rad = waves[index] if index < len(waves) else (0.0, 0.0, 0.0, 0.0)
+        # Pictures count rows downward, Blender's UV upward.
+        numbers[f"u{index}"], numbers[f"v{index}"] = u, -v
+        numbers[f"phase{index}"] = phase_rad + 2 * math.pi * v
+        numbers[f"amplitude{index}"] = amplitude / total
+    return numbers
+
+
+def _like(mask: npt.NDArray[np.bool_], shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    rows = (np.arange(shape[0]) * mask.shape[0] // shape[0])[:, None]
+    columns = (np.arange(shape[1]) * mask.shape[1] // shape[1])[None]
+    return np.asarray(mask[rows, columns])

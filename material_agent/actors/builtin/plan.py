@@ -1,0 +1,97 @@
+"""Which hypotheses enter the race, and why: evidence of the analysis, bans, and what reflections ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from graph_api.rules import Ban
+from material_agent.actors.builtin.measurements import Measurements
+from material_agent.actors.builtin.proposal import Proposal
+from material_agent.actors.builtin.search import start_values
+from material_agent.actors.builtin.structure import Structure, structures
+from material_agent.context import Context
+from material_agent.memory.reflection import Reflection
+
+ALWAYS = "layered_noise"
+"""Plain noise is always in the race: on stochastic materials it beats specialised structures surprisingly often."""
+CONTENDERS = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The proposals that start the race, what was decided and by which reflection."""
+
+    entries: tuple[Proposal, ...]
+    reason: str
+    lattice_wanted: bool
+    follows: str = ""
+    wanted: Ban | None = None
+
+
+def weights(measured: Measurements) -> Mapping[str, float]:
+    """Each structure's evidence: the sum of its hypotheses' probabilities times the structure's own weights."""
+    return {
+        name: sum(weight * measured.hypotheses.get(hypothesis, 0.0) for hypothesis, weight in item.evidence.items())
+        for name, item in structures().items()
+        if measured.has(item.needs)
+    }
+
+
+def make_plan(context: Context, measured: Measurements, only: tuple[str, ...] = ()) -> Plan:
+    """The race of this attempt. A reflection's wanted pattern comes first, bans and used structures drop out."""
+    ranked = sorted(weights(measured).items(), key=lambda item: (-item[1], item[0]))
+    names = [name for name, _ in ranked if not only or name in only]
+    banned = {name for name in names if breaks(structures()[name], context.constraints.bans)}
+    reflection = context.memory[-1] if context.memory else None
+    wanted = reflection.graph_change.pattern if reflection is not None else None
+    notes = []
+    open_names = [name for name in names if name not in banned]
+    if banned:
+        notes.append(f"banned: {', '.join(sorted(banned))}")
+    if context.state.force_new_structure:
+        fresh = [name for name in open_names if name not in context.state.tried]
+        if fresh:
+            notes.append(f"two attempts without progress, so not {', '.join(context.state.tried)} again")
+            open_names = fresh
+    if wanted is not None:
+        holding = [name for name in open_names if holds(structures()[name], wanted)]
+        if holding:
+            open_names = holding
+            assert reflection is not None, "a wanted pattern comes from a reflection"
+            notes.insert(0, f"follows reflection {reflection.id}: {reflection.graph_change.text}")
+    chosen = open_names[:CONTENDERS]
+    if ALWAYS in open_names and ALWAYS not in chosen:
+        chosen = [*chosen[: CONTENDERS - 1], ALWAYS]
+    entries = [entry for name in chosen for entry in _entries(structures()[name], measured)]
+    table = dict(ranked)
+    race_text = ", ".join(f"{name} {table[name]:.2f}" for name in chosen)
+    reason = f"hypotheses by evidence: {race_text}" + (f"; {'; '.join(notes)}" if notes else "")
+    return Plan(tuple(entries), reason, measured.regular, reflection.id if wanted and reflection else "", wanted)
+
+
+def _entries(structure: Structure, measured: Measurements) -> list[Proposal]:
+    """One proposal for each lattice worth trying, or one."""
+    lattices: tuple[Mapping[str, float] | None, ...] = measured.lattices if structure.needs == "lattice" else (None,)
+    if measured.loose and structure.needs == "lattice":
+        # What was only estimated may be searched.
+        structure = replace(structure, parameters=tuple(replace(p, hard=False) for p in structure.parameters))
+    return [Proposal(structure, start_values(structure, measured, lattice)) for lattice in lattices]
+
+
+def breaks(structure: Structure, bans: tuple[Ban, ...]) -> bool:
+    """Whether building the structure at all would hit a node ban (other kinds depend on values)."""
+    return any(ban.kind == "node" and holds(structure, ban) for ban in bans)
+
+
+def holds(structure: Structure, pattern: Ban) -> bool:
+    """Whether a structure has a node of the pattern's type and role."""
+    return any(
+        (not pattern.type or node.type == pattern.type) and (not pattern.role or node.role == pattern.role)
+        for node in structure.nodes
+    )
+
+
+def latest(memory: tuple[Reflection, ...]) -> Reflection | None:
+    """The reflection of the attempt before."""
+    return memory[-1] if memory else None

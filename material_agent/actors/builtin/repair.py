@@ -1,0 +1,123 @@
+"""Edits from diagnosis: the largest gap names scale and channel, the branch that owns it is changed and tuned alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from material_agent.actors.builtin.measurements import Measurements
+from material_agent.actors.builtin.overlay import lay_over, moves_for, overlays
+from material_agent.actors.builtin.proposal import Proposal
+from material_agent.actors.builtin.search import COST, Scored, Searcher, draw, refine
+from material_agent.actors.builtin.structure import Parameter, Structure, shading
+from material_agent.context import Evaluation, Gap
+
+TRIED_GAPS = 4
+
+
+@dataclass(frozen=True)
+class Repair:
+    """An edit that the bench found better: the gap it answers, the move, the proposal and the reason for the log."""
+
+    gap: Gap
+    move: str
+    proposal: Proposal
+    reason: str
+
+
+class Repairer:
+    """Tries the moves that the gaps call for, largest gap first, on the bench."""
+
+    def __init__(self, searcher: Searcher, measured: Measurements) -> None:
+        self._searcher, self._measured = searcher, measured
+
+    def propose(
+        self,
+        current: Proposal,
+        evaluation: Evaluation,
+        gaps: Sequence[Gap],
+        refused: set[str],
+        allowance: float,
+        progress: float,
+    ) -> Repair | None:
+        """The first move whose best candidate beats the present reward by `progress` before the full judge."""
+        moves = self._moves(gaps, refused, current)
+        budget = allowance / max(1, min(len(moves), 3))
+        for gap, move in moves[:3]:
+            candidates = self._tuned(current, move, budget - 2)
+            judged = self._searcher.judge(candidates) if candidates else []
+            if judged and judged[0].score > evaluation.reward + progress:
+                best = judged[0]
+                after = _same(gap, best)
+                what = "closed" if after is None else f"now {after.measured:.3g} {after.unit}"
+                reason = (
+                    f"largest open gap: {gap.message} ({gap.kind}, {gap.scale}); {_describe(move)}; on the bench "
+                    f"the reward goes from {evaluation.reward:.3f} to {best.score:.3f} and the gap is {what}"
+                )
+                return Repair(gap, move, best.proposal, reason)
+            refused.add(move)
+        return None
+
+    def _moves(self, gaps: Sequence[Gap], refused: set[str], current: Proposal) -> list[tuple[Gap, str]]:
+        found: list[tuple[Gap, str]] = []
+        for gap in gaps[: 2 * TRIED_GAPS]:
+            for move in moves_for(gap):
+                known = {m for _, m in found}
+                if move in refused or move in known or move in current.structure.overlays:
+                    continue
+                found.append((gap, move))
+                break
+        return found
+
+    def _tuned(self, current: Proposal, move: str, allowance: float) -> list[Proposal]:
+        """Fitted candidates of one move, best first by the screen."""
+        searcher = self._searcher
+        overlay = overlays().get(move)
+        if overlay is not None:
+            laid = lay_over(current, overlay, self._measured)
+            if laid is None:
+                return []
+            mine = {p.name for p in overlay.parameters} | set(overlay.tune)
+            return self._search(laid, lambda p: p.name in mine, allowance, 0.25)
+        role = move.partition(":")[2]
+        names = branch_parameters(current.structure, role) if role else {p.name for p in current.structure.parameters}
+        if move == "recolor":
+            names = {"contrast"}
+        return self._search(current, lambda p: p.name in names, allowance, 0.12) if searcher else []
+
+    def _search(
+        self, base: Proposal, only: Callable[[Parameter], bool], allowance: float, spread: float
+    ) -> list[Proposal]:
+        searcher = self._searcher
+        if not any(only(p) and not p.hard for p in base.structure.parameters):
+            return []
+        draws = max(2, int(min(10, allowance / 2 / COST)))
+        first = replace(base, fit=None)
+        scored = searcher.screen([first, *(draw(base, searcher.rng, spread, only) for _ in range(draws - 1))])
+        if not scored:
+            return []
+        best = refine(searcher, scored[0], allowance - draws * COST, only, 0.1)
+        return list({id(item.proposal): item.proposal for item in (best, *scored[:1])}.values())
+
+
+def branch_parameters(structure: Structure, role: str) -> set[str]:
+    """Names of the parameters that the nodes of a role read; "shading" stands for the shared ones."""
+    if role == "shading":
+        return set(shading()["parameters"])
+    text = " ".join(str(node.set) for node in structure.nodes if node.role == role)
+    return {p.name for p in structure.parameters if p.name in text}
+
+
+def _same(gap: Gap, scored: Scored) -> Gap | None:
+    """The same gap after the edit; None when it is no longer there."""
+    evaluation = scored.trial.evaluation
+    found = [g for g in evaluation.gaps if g.kind == gap.kind and g.scale == gap.scale] if evaluation else []
+    return found[0] if found else None
+
+
+def _describe(move: str) -> str:
+    overlay = overlays().get(move)
+    if overlay is not None:
+        return f"adds the branch {overlay.title} and tunes it alone"
+    role = move.partition(":")[2]
+    return f"tunes the {role} branch alone" if role else f"{move}s the whole graph"

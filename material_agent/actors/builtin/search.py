@@ -1,0 +1,169 @@
+"""The search between two actions: draws over structures, halving, then CMA-ES on the survivors.
+
+All randomness comes from one generator; all candidates go through the bench, which charges them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import cma
+import numpy as np
+
+from graph_api.actions import Edit
+from material_agent.actors.builtin.measurements import Measurements
+from material_agent.actors.builtin.proposal import Builder, Proposal, transition
+from material_agent.actors.builtin.structure import Parameter, Structure
+from material_agent.errors import BudgetExhausted
+from material_agent.observation import Bench, Trial
+
+PROBE_RESOLUTION, SCREEN_RESOLUTION = 64, 128
+COST = 2
+"""Evaluations for one screened proposal: a probe for the closed-form colours, and the picture."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A fitted proposal with its score: the screen's, or the full judge's reward."""
+
+    proposal: Proposal
+    score: float
+    trial: Trial
+
+
+class Searcher:
+    """Assesses proposals on the bench against the graph that stands, whose edits are `standing`."""
+
+    def __init__(self, bench: Bench, builder: Builder, rng: np.random.Generator, allowance: float) -> None:
+        """`allowance`: evaluations this searcher may spend."""
+        self.bench, self.builder, self.rng = bench, builder, rng
+        self.left = allowance
+        self.standing: list[Edit] = []
+
+    def fit(self, proposals: Sequence[Proposal]) -> list[Proposal]:
+        """Probe and fit; what fails to build is dropped."""
+        trials = self._try([self.builder.probe(p) for p in proposals], PROBE_RESOLUTION, ("base_color", "height"), "none")
+        fitted = []
+        for proposal, trial in zip(proposals, trials, strict=False):
+            if trial.ok:
+                fitted.append(self.builder.fit(proposal, trial.channels["base_color"], trial.channels["height"]))
+        return fitted
+
+    def screen(self, proposals: Sequence[Proposal]) -> list[Scored]:
+        """Fit, render and screen; best first."""
+        fitted = self.fit(proposals)
+        trials = self._try([self.builder.edits(p) for p in fitted], SCREEN_RESOLUTION, ("beauty",), "screen")
+        scored = [Scored(p, t.score, t) for p, t in zip(fitted, trials, strict=False) if t.ok]
+        return sorted(scored, key=lambda item: -item.score)
+
+    def judge(self, proposals: Sequence[Proposal], resolution: int = 256) -> list[Scored]:
+        """Put fitted proposals before the full evaluator; best first."""
+        trials = self._try([self.builder.edits(p) for p in proposals], resolution, ("beauty",), "full")
+        scored = [Scored(p, t.score, t) for p, t in zip(proposals, trials, strict=False) if t.ok]
+        return sorted(scored, key=lambda item: -item.score)
+
+    def _try(self, edits: Sequence[list[Edit]], resolution: int, channels: tuple[str, ...], judge: str) -> list[Trial]:
+        count = int(min(len(edits), self.left))
+        if count < 1:
+            return []
+        self.left -= count
+        moves = [transition(self.standing, item) for item in edits[:count]]
+        try:
+            return self.bench.try_many(moves, resolution=resolution, channels=channels, judge=judge)  # type: ignore[arg-type]
+        except BudgetExhausted:
+            self.left = 0
+            return []
+
+
+def start_values(structure: Structure, measured: Measurements, lattice: Mapping[str, float] | None) -> dict[str, float]:
+    """Each parameter at its measurement where there is one, otherwise at its prior's start."""
+    known = {**measured.numbers, **(lattice or {})}
+    values = {}
+    for item in structure.parameters:
+        value = known.get(item.measured, item.start) if item.measured else item.start
+        values[item.name] = min(max(float(value), item.low), item.high)
+    return values
+
+
+def free(structure: Structure, only: Callable[[Parameter], bool] | None = None) -> list[Parameter]:
+    """The parameters that a search may move."""
+    return [p for p in structure.parameters if not p.hard and (only is None or only(p))]
+
+
+def draw(base: Proposal, rng: np.random.Generator, spread: float, only: Callable[[Parameter], bool] | None = None) -> Proposal:
+    """A neighbour of `base`: each free parameter moved by a normal step of `spread` of its range."""
+    values = {}
+    for item in free(base.structure, only):
+        step = rng.normal(0.0, spread)
+        if item.sign:
+            # Signs are coins, not distances: one draw in five tries the other side.
+            values[item.name] = base.values[item.name] * (-1.0 if abs(step) > 1.28 * spread else 1.0)
+        else:
+            values[item.name] = item.from_unit(_reflect(item.to_unit(base.values[item.name]) + step))
+    return base.with_values(values)
+
+
+def _reflect(position: float) -> float:
+    position = abs(position)
+    return min(max(2 - position if position > 1 else position, 0.0), 1.0)
+
+
+def race(
+    searcher: Searcher, entries: Sequence[Proposal], allowance: float, say: Callable[[str], None]
+) -> dict[str, list[Scored]]:
+    """Draws for every entry, then the better half gets more, until two structures are left; best first by structure."""
+    found: dict[str, list[Scored]] = {}
+    alive = list(dict.fromkeys(p.structure.name for p in entries))
+    rounds = max(1, math.ceil(math.log2(max(len(alive), 2))))
+    spread = 0.22
+    for turn in range(rounds):
+        draws = max(3, int(allowance / rounds / COST / len(alive)))
+        batch: list[Proposal] = []
+        for name in alive:
+            bases = [s.proposal for s in found[name][:3]] if name in found else [p for p in entries if p.structure.name == name]
+            batch += bases[:draws] if name not in found else []
+            need = draws - (len(bases[:draws]) if name not in found else 0)
+            batch += [draw(bases[k % len(bases)], searcher.rng, spread) for k in range(need)]
+        for item in searcher.screen(batch):
+            found.setdefault(item.proposal.structure.name, []).append(item)
+        for scored in found.values():
+            scored.sort(key=lambda item: -item.score)
+        ranked = sorted((name for name in alive if name in found), key=lambda name: -found[name][0].score)
+        say(f"round {turn + 1}: " + ", ".join(f"{name} {found[name][0].score:.3f}" for name in ranked))
+        alive = ranked[: max(2, math.ceil(len(ranked) / 2))]
+        spread *= 0.7
+        if not alive:
+            break
+    return {name: found[name] for name in alive}
+
+
+def refine(
+    searcher: Searcher, start: Scored, allowance: float, only: Callable[[Parameter], bool] | None = None, step: float = 0.12
+) -> Scored:
+    """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations."""
+    items = [p for p in free(start.proposal.structure, only) if not p.sign]
+    size = 8
+    generations = int(allowance / COST / size)
+    if not items or generations < 1:
+        return start
+    x0 = [p.to_unit(start.proposal.values[p.name]) for p in items]
+    options = {"bounds": [0, 1], "popsize": size, "seed": int(searcher.rng.integers(1, 2**31 - 1)), "verbose": -9,
+               "CMA_diagonal": True, "verb_log": 0}  # fmt: skip
+    strategy = cma.CMAEvolutionStrategy(x0 if len(x0) > 1 else x0 * 2, step, options)
+    best = start
+    for _ in range(generations):
+        points = strategy.ask()
+        batch = [
+            replace(start.proposal.with_values({p.name: p.from_unit(x) for p, x in zip(items, point, strict=False)}), tags=(str(k),))
+            for k, point in enumerate(points)
+        ]
+        scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch)}
+        if not scored:
+            break
+        strategy.tell(points, [1.0 - (scored[k].score if k in scored else 0.0) for k in range(len(points))])
+        top = max(scored.values(), key=lambda item: item.score)
+        if top.score > best.score:
+            best = replace(top, proposal=replace(top.proposal, tags=()))
+    return best
