@@ -69,7 +69,7 @@ def import_blend(path: Path, name: str | None = None) -> ImportedMaterial:
     return material
 
 
-def _run(task: str, arguments: tuple[object, ...], path: Path) -> Any:  # noqa: ANN401 - each task has its own answer
+def _run(task: str, arguments: tuple[object, ...], path: Path) -> Any:
     process = Process("renderer.blender.task", ())
     try:
         process.connection.send((task, arguments))

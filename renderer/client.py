@@ -9,6 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import metadata
 from multiprocessing import connection
 from types import TracebackType
 
@@ -120,7 +121,10 @@ class BlenderPool:
 
     def _known_version(self) -> str:
         if not self.version:
-            self.warm_up()
+            try:
+                self.version = metadata.version("bpy")
+            except metadata.PackageNotFoundError:
+                self.warm_up()
         return self.version
 
     def _greet(self, worker: Worker) -> None:

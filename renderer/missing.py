@@ -7,7 +7,10 @@ import re
 from functools import cache
 from importlib import resources
 
-_LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*)\s*:?\s*(?:cannot open shared object file|=> not found|not found)")
+_LIBRARY = re.compile(
+    r"(lib[\w.+-]+\.so[\w.]*)\s*:?\s*"
+    r"(?:cannot open shared object file|file too short|invalid ELF header|=> not found|not found)"
+)
 
 
 @cache
@@ -36,7 +39,7 @@ def explain_import_error(text: str) -> str:
         library = libraries[0]
         package = package_for(library)
         fix = f"Debian package {package} (apt-get install {package})" if package else "your system's package manager"
-        return f"Blender cannot be loaded: the system library {library} is missing; it is in {fix}"
+        return f"Blender cannot be loaded: the system library {library} is missing or broken; it is in {fix}"
     if "No module named 'bpy'" in line:
         return "Blender is not installed: the Python package bpy is missing (pip install bpy)"
     return f"Blender cannot be loaded: {line}"

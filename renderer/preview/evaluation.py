@@ -1,0 +1,181 @@
+"""Walks a structure and traces it into Dr.Jit arrays: one value for each output, remembered by place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import drjit as dr
+from drjit.auto.ad import Array3f, Float, UInt32
+
+from renderer.preview.ops import luminance, mean, splat
+from renderer.preview.scene import Frame, Geometry
+from renderer.preview.structure import Constant, CurveShape, Implicit, Linked, RampShape, Source, Step, Structure
+
+Value = Any
+Outputs = Mapping[str, Value]
+NodeFunction = Callable[["Inputs"], Outputs]
+SCALAR_TYPES = ("VALUE", "INT", "BOOLEAN")
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """How a node type is drawn.
+
+    `options`: the items of each enum property that are drawn, from the very table that draws them. `outputs`: the
+    outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `deferred`: what
+    is left to Blender on purpose, by property, with the reason.
+    """
+
+    function: NodeFunction
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    outputs: tuple[str, ...] | None = None
+    fixed: frozenset[str] = frozenset()
+    smooth: bool = True
+
+
+def convert(value: Value, source: str, target: str) -> Value:
+    """A value of socket type `source` as an input of type `target` takes it in Cycles."""
+    if source in SCALAR_TYPES:
+        return value if target in SCALAR_TYPES else splat(value)
+    if target in SCALAR_TYPES:
+        return luminance(value) if source == "RGBA" else mean(value)
+    return value
+
+
+class Tables:
+    """Ramps, tabulated once for each evaluation, by the row of their first parameter."""
+
+    def __init__(self, ramps: Mapping[int, Value]) -> None:
+        self.ramps = ramps
+
+
+class Evaluation:
+    """One tracing of a structure. `theta` holds parameter `row` of setting `b` at `row * settings + b`.
+
+    `limits`: for derivatives, the octaves to unroll to, by step; None loops. `specs`: the node types.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        theta: Float,
+        frame: Frame,
+        specs: Mapping[str, NodeSpec],
+        ramps: Mapping[int, Value],
+        octave_limit: int | None = None,
+    ) -> None:
+        self.structure = structure
+        self.theta = theta
+        self.frame = frame
+        self.specs = specs
+        self.ramps = ramps
+        self.octave_limit = octave_limit
+        self.geometry = Geometry(frame)
+        self._values: dict[tuple[int, Any], Outputs] = {}
+        self._rows: dict[int, Float] = {}
+        self._places: dict[Any, Geometry] = {None: self.geometry}
+
+    def number(self, row: int) -> Float:
+        """One row of the parameters, by lane."""
+        if row not in self._rows:
+            index = self.geometry.setting + UInt32(row * self.frame.settings)
+            self._rows[row] = dr.gather(Float, self.theta, index, mode=dr.ReduceMode.Expand)
+        return self._rows[row]
+
+    def constant(self, constant: Constant) -> Value:
+        """A parameter: a number, or a vector of three."""
+        if constant.size == 1:
+            return self.number(constant.row)
+        return Array3f(*(self.number(constant.row + index) for index in range(3)))
+
+    def place(self, name: Any, shift: tuple[Float, Float]) -> Any:  # noqa: ANN401 - any hashable name
+        """Register a moved geometry under `name`, which then selects it."""
+        if name not in self._places:
+            self._places[name] = self.geometry.moved(shift)
+        return name
+
+    def outputs(self, index: int, place: Any) -> Outputs:  # noqa: ANN401
+        """All outputs in use of step `index` at `place`."""
+        key = (index, place)
+        if key not in self._values:
+            step = self.structure.steps[index]
+            self._values[key] = self.specs[step.type].function(Inputs(self, index, step, place))
+        return self._values[key]
+
+    def source(self, source: Source, target: str, place: Any) -> Value:  # noqa: ANN401
+        """The value of a linked or constant input, converted."""
+        if isinstance(source, Linked):
+            return convert(self.outputs(source.step, place)[source.output], source.type, target)
+        assert isinstance(source, Constant), "implicit inputs are asked of the geometry"
+        return self.constant(source)
+
+
+class Inputs:
+    """What a node function sees: inputs by identifier, evaluated when asked for, and properties by name."""
+
+    def __init__(self, evaluation: Evaluation, index: int, step: Step, place: Any) -> None:  # noqa: ANN401
+        self.evaluation = evaluation
+        self.index = index
+        self.place = place
+        self._sources = {identifier: (kind, source) for identifier, kind, source in step.inputs}
+        self._properties = dict(step.properties)
+        self.wanted = frozenset(step.wanted)
+
+    def __getitem__(self, identifier: str) -> Value:
+        return self.at(identifier, self.place)
+
+    def at(self, identifier: str, place: Any) -> Value:  # noqa: ANN401
+        """The input as it is at another place."""
+        kind, source = self._sources[identifier]
+        if isinstance(source, Implicit):
+            return self.evaluation._places[place].generated if identifier == "Vector" else self.geometry.up  # noqa: SLF001
+        return self.evaluation.source(source, kind, place)
+
+    def has(self, identifier: str) -> bool:
+        """Whether the input is linked or constant, not implicit."""
+        return not isinstance(self._sources[identifier][1], Implicit)
+
+    def linked(self, identifier: str) -> Linked | None:
+        """The link that feeds an input, if any."""
+        source = self._sources[identifier][1]
+        return source if isinstance(source, Linked) else None
+
+    @property
+    def geometry(self) -> Geometry:
+        """Coordinates of the lanes here."""
+        return self.evaluation._places[self.place]  # noqa: SLF001
+
+    def option(self, name: str) -> str:
+        """An enum property."""
+        value = self._properties[name]
+        assert isinstance(value, str)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """A boolean property."""
+        return bool(self._properties[name])
+
+    def number(self, name: str) -> Float:
+        """A numeric property, which is a parameter."""
+        constant = self._properties[name]
+        assert isinstance(constant, Constant)
+        return self.evaluation.number(constant.row)
+
+    def ramp(self, name: str) -> tuple[RampShape, Value]:
+        """A color ramp property and its table."""
+        shape = self._properties[name]
+        assert isinstance(shape, RampShape)
+        return shape, self.evaluation.ramps[shape.row]
+
+    def curve(self, name: str) -> CurveShape:
+        """A curve property; its table lies in the parameters."""
+        shape = self._properties[name]
+        assert isinstance(shape, CurveShape)
+        return shape
+
+    @property
+    def octave_limit(self) -> int | None:
+        """Octaves to unroll to, or None to loop."""
+        return self.evaluation.octave_limit

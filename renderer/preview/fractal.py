@@ -1,0 +1,156 @@
+"""Sums and products of noise octaves: the five kinds of Blender's Noise texture.
+
+The number of octaves follows from Detail, which is a parameter: the loop is symbolic, so that no value of it compiles
+anything new. Where derivatives are wanted the loop is unrolled to a bound instead, since a symbolic loop cannot be
+differentiated backwards without storing every step. The last octave of a fractional Detail counts in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import drjit as dr
+from drjit.auto.ad import Float, Int32
+
+from renderer.preview.ops import absolute, clamp, lerp, minimum, saturate
+from renderer.preview.perlin import Point, signed_noise
+
+State = tuple[Any, ...]
+MAX_DETAIL = 15.0
+
+
+@dataclass(frozen=True)
+class Octaves:
+    """How many octaves to run: `whole` full ones after the first, then one that counts by `rest` if `rest` > 0.
+
+    `limit`: unroll to this many instead of looping, for derivatives; None loops.
+    """
+
+    whole: Int32
+    rest: Float
+    limit: int | None
+
+    @classmethod
+    def of(cls, detail: Float, limit: int | None) -> Octaves:
+        """Split Detail, which is clamped to [0, 15]."""
+        clamped = clamp(detail, 0.0, MAX_DETAIL)
+        whole = dr.floor(clamped)
+        return cls(Int32(dr.detach(whole)), clamped - whole, limit)
+
+    def run(self, step: Callable[..., State], state: State, *, first: int = 0, partial: bool = True) -> State:
+        """Apply `step(weight, *state) -> state` to octaves `first`, `first + 1`, …."""
+        count = self.whole + 1
+        if partial:
+            count = count + dr.select(self.rest > 0, Int32(1), Int32(0))
+
+        def weighted(index: Int32, *inner: Any) -> State:  # noqa: ANN401 - the state is the caller's
+            weight = dr.select(index <= self.whole, Float(1.0), self.rest)
+            return step(weight, *inner)
+
+        if self.limit is None:
+            result: State = dr.while_loop(
+                (Int32(first), *state),
+                lambda index, *_: index < count,
+                lambda index, *inner: (index + 1, *weighted(index, *inner)),
+            )
+            return result[1:]
+        for index in range(first, self.limit):
+            active = Int32(index) < count
+            stepped = weighted(Int32(index), *state)
+            state = tuple(dr.select(active, new, old) for new, old in zip(stepped, state, strict=True))
+        return state
+
+
+@dataclass(frozen=True)
+class Fractal:
+    """The settings that all kinds share."""
+
+    octaves: Octaves
+    roughness: Float
+    lacunarity: Float
+    offset: Float
+    gain: Float
+    normalize: bool
+
+
+def fbm(point: Point, f: Fractal) -> Float:
+    """Fractal Brownian motion: a weighted sum; [0, 1] when normalized."""
+
+    def step(_: Float, scale: Float, amp: Float, total: Float, peak: Float, _a: Float, _b: Float) -> State:
+        value = signed_noise([scale * x for x in point])
+        return scale * f.lacunarity, amp * f.roughness, dr.fma(value, amp, total), peak + amp, total, peak
+
+    one, zero = Float(1.0), Float(0.0)
+    _, _, total, peak, before, peak_before = f.octaves.run(step, (one, one, zero, zero, zero, one))
+
+    def shown(value: Float, size: Float) -> Float:
+        return 0.5 * value / size + 0.5 if f.normalize else value
+
+    blended = lerp(shown(before, peak_before), shown(total, peak), f.octaves.rest)
+    return dr.select(f.octaves.rest > 0, blended, shown(total, peak))
+
+
+def multifractal(point: Point, f: Fractal) -> Float:
+    """A product of octaves around one."""
+
+    def step(weight: Float, scale: Float, amp: Float, value: Float) -> State:
+        noise = signed_noise([scale * x for x in point])
+        return scale * f.lacunarity, amp * f.roughness, value * (weight * amp * noise + 1.0)
+
+    one = Float(1.0)
+    return f.octaves.run(step, (one, one, one))[2]
+
+
+def hetero_terrain(point: Point, f: Fractal) -> Float:
+    """Octaves scaled by the height reached so far."""
+
+    def step(weight: Float, scale: Float, amp: Float, value: Float) -> State:
+        increment = (signed_noise([scale * x for x in point]) + f.offset) * amp * value
+        return scale * f.lacunarity, amp * f.roughness, value + weight * increment
+
+    start = f.offset + signed_noise(point)
+    return f.octaves.run(step, (f.lacunarity, f.roughness, start), first=1)[2]
+
+
+def hybrid_multifractal(point: Point, f: Fractal) -> Float:
+    """Octaves weighted by the signal before them; lanes whose weight has died keep their value."""
+
+    def step(weight: Float, scale: Float, amp: Float, value: Float, trust: Float) -> State:
+        alive = trust > 0.001
+        capped = minimum(trust, 1.0)
+        signal = (signed_noise([scale * x for x in point]) + f.offset) * amp
+        return (
+            scale * f.lacunarity,
+            amp * f.roughness,
+            dr.select(alive, value + weight * capped * signal, value),
+            dr.select(alive, capped * f.gain * signal, trust),
+        )
+
+    one = Float(1.0)
+    return f.octaves.run(step, (one, one, Float(0.0), one))[2]
+
+
+def ridged_multifractal(point: Point, f: Fractal) -> Float:
+    """Creases where the noise crosses zero; this kind alone ignores the fraction of Detail."""
+
+    def ridge(at: Point) -> Float:
+        signal = f.offset - absolute(signed_noise(at))
+        return signal * signal
+
+    def step(_: Float, scale: Float, amp: Float, value: Float, signal: Float) -> State:
+        signal = ridge([scale * x for x in point]) * saturate(signal * f.gain)
+        return scale * f.lacunarity, amp * f.roughness, value + signal * amp, signal
+
+    start = ridge(point)
+    return f.octaves.run(step, (f.lacunarity, f.roughness, start, start), first=1, partial=False)[2]
+
+
+KINDS: dict[str, Callable[[Point, Fractal], Float]] = {
+    "FBM": fbm,
+    "MULTIFRACTAL": multifractal,
+    "HETERO_TERRAIN": hetero_terrain,
+    "HYBRID_MULTIFRACTAL": hybrid_multifractal,
+    "RIDGED_MULTIFRACTAL": ridged_multifractal,
+}
