@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from material_agent.cli.analyze import analyze
 from material_agent.cli.doctor import doctor
 from material_agent.cli.evaluate import evaluate
+from material_agent.cli.export import export
+from material_agent.cli.fit import fit
+from material_agent.cli.inspect import inspect
 from material_agent.cli.output import Reply
 from material_agent.cli.render import render
 from material_agent.cli.report import report
 
 COMMANDS: Mapping[str, Callable[..., Reply]] = {
+    "fit": fit,
+    "analyze": analyze,
     "render": render,
     "evaluate": evaluate,
+    "inspect": inspect,
+    "export": export,
     "report": report,
     "doctor": doctor,
 }

@@ -31,11 +31,11 @@ _CODES: tuple[tuple[str, str, Exit], ...] = (
     ("material_agent.cli.exits", "EnvironmentLacks", Exit.ENVIRONMENT),
     ("material_agent.errors", "Cancelled", Exit.INTERRUPTED),
     ("material_agent.errors", "MaterialAgentError", Exit.BAD_INPUT),
+    ("renderer.blendfile", "BlendFileError", Exit.BAD_INPUT),
     ("renderer.errors", "RendererError", Exit.ENVIRONMENT),
     ("evaluators.errors", "WeightsUnavailableError", Exit.ENVIRONMENT),
     ("evaluators.errors", "EvaluatorError", Exit.BAD_INPUT),
-    ("references.errors", "ReferenceError", Exit.BAD_INPUT),
-    ("references.errors", "ReferencesError", Exit.BAD_INPUT),
+    ("references.errors", "ReferenceFault", Exit.BAD_INPUT),
     ("graph_api.errors", "GraphError", Exit.BAD_INPUT),
 )
 

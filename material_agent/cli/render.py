@@ -47,7 +47,7 @@ def render(
     result = render_graph(source.graph, view.value, wanted, settings)
     messages = [f"{message.level}: {message.text}" for message in result.messages]
     if not result.ok:
-        failed = {"status": result.status, "messages": messages, "files": {}}
+        failed: dict[str, Any] = {"status": result.status, "messages": messages, "files": {}}
         return Reply("render", failed, f"no picture: {result.status}: {'; '.join(messages)}", Exit.NOT_ACCEPTED)
     folder = output or Path(f"{graph.stem or 'graph'}-{view.value}")
     manifest = write_maps(folder, result, exr=exr)

@@ -54,9 +54,10 @@ def read_source(path: Path) -> Source:
     file = path / "graph.json" if kind == "run" else path
     if not file.is_file():
         raise BadInput(f"expected {file}: this run has not kept a material yet")
-    from graph_api import graph_from_json
+    from graph_api import load_graph
 
-    return Source(kind, path, graph_from_json(read_json(file)))
+    loaded = load_graph(read_json(file))
+    return Source(kind, path, loaded.graph, tuple(str(notice) for notice in loaded.notices))
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -9,9 +9,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
+from pydantic import ValidationError
 
+from evaluators.calibration import load_calibration
+from graph_api import GraphError, ban_from_json
 from material_agent.errors import BadInput
 from material_agent.events import EvaluationRecord, Search, read_events
+from material_agent.fit.result import FinalRecord, RunResult
 from material_agent.reports import charts
 from material_agent.reports.pictures import Album
 from material_agent.reports.reproduce import command_line
@@ -75,6 +79,7 @@ def _environment() -> Environment:
     environment.filters["arguments"] = arguments
     environment.filters["kind"] = _kind
     environment.filters["phrase"] = phrase
+    environment.filters["ban"] = _ban
     environment.globals["bar"] = lambda value, threshold=None: Markup(charts.bar(value, threshold))
     return environment
 
@@ -82,18 +87,21 @@ def _environment() -> Environment:
 def _values(story: Story, folder: Path) -> dict[str, Any]:
     album = Album(folder)
     tone, title, text = _OUTCOMES[story.end.outcome if story.end else ""]
+    final = _final(folder)
+    evaluation = final.evaluation if final else story.best_event.evaluation if story.best_event else None
     points = [charts.Point(*point) for point in story.points]
-    evaluation = story.best.evaluation if story.best else None
     return {
         "story": story,
-        "name": str(story.start.reference.get("name") or story.start.reference.get("id") or story.start.run),
+        "name": str(story.start.reference.get("id") or story.start.run),
         "tone": tone,
         "outcome": title,
         "outcome_text": text,
         "reference": album.uri("reference.png", HERO_SIDE),
         "render": _first(album, HERO_SIDE, _hero_paths(story)),
+        "final": final,
         "evaluation": evaluation,
         "scales": _scales(evaluation),
+        "provenance": _provenance(evaluation),
         "chart": Markup(charts.reward_chart(points)),
         "picture": lambda path: album.uri(path, PICTURE_SIDE),
         "thumb": lambda path: album.uri(path, THUMB_SIDE),
@@ -105,9 +113,28 @@ def _values(story: Story, folder: Path) -> dict[str, Any]:
     }
 
 
+def _final(folder: Path) -> FinalRecord | None:
+    """The verdict on the final render, when the run came that far; it is in the result, not among the events."""
+    path = folder / "result.json"
+    if not path.is_file():
+        return None
+    try:
+        return RunResult.model_validate_json(path.read_text(encoding="utf-8")).final
+    except ValidationError as error:
+        raise BadInput(f"expected a result of this version, got {path}: {error.errors()[0]['msg']}") from error
+
+
+def _provenance(evaluation: EvaluationRecord | None) -> Mapping[str, object]:
+    """Where the weights come from: what the committed calibration says of itself, if it is the one that judged."""
+    calibration = load_calibration()
+    if evaluation is None or dict(evaluation.weights) != dict(calibration.weights):
+        return {}
+    return {key: value for key, value in calibration.made_by.items() if isinstance(value, str)}
+
+
 def _hero_paths(story: Story) -> tuple[str, ...]:
     shown = (story.best.images.get("beauty", ""),) if story.best else ()
-    return ("render.png", "maps/beauty.png", *shown)
+    return ("maps/beauty.png", *shown)
 
 
 def _first(album: Album, side: int, paths: tuple[str, ...]) -> str | None:
@@ -145,6 +172,14 @@ def _spent_in(story: Story, attempt: Attempt) -> dict[str, float]:
 
 def _kind(item: str | Search | Move) -> str:
     return "thought" if isinstance(item, str) else "search" if isinstance(item, Search) else "move"
+
+
+def _ban(data: object) -> str:
+    """A ban in the graph API's own words; what is not a ban it can read is shown as it is."""
+    try:
+        return ban_from_json(data).describe()
+    except GraphError:
+        return phrase(data)
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -126,26 +126,23 @@ def tell(events: Sequence[AnyEvent]) -> Story:
     bests = [event for event in kept if isinstance(event, BestUpdated)]
     story.best_event = bests[-1] if bests else None
     moves = {move.observation: move for attempt in story.attempts for step in attempt.steps for move in step.moves}
+    # A repeated attempt gives its observations the same names again, so a name alone is not the best.
     for event in bests:
-        if event.observation in moves:
-            moves[event.observation].best = True
+        move = moves.get(event.observation)
+        if move is not None and move.evaluation == event.evaluation:
+            move.best = True
     if story.best_event:
-        story.best = moves.get(story.best_event.observation) or _void_best(events, story.best_event)
+        found = moves.get(story.best_event.observation)
+        story.best = found if found is not None and found.best else _void_best(events, story.best_event)
     return story
 
 
 def _void_best(events: Sequence[AnyEvent], best: BestUpdated) -> Move:
     """The best move of an interrupted attempt that was repeated: its steps are void, its material is kept."""
-    move = Move("render", "", best.observation, "ok", best=True)
+    move = Move("render", "", best.observation, "ok", evaluation=best.evaluation, best=True)
     for event in events:
         if isinstance(event, Observed) and event.id == best.observation and event.graph_hash == best.graph_hash:
             move.images, move.view = event.images, event.view
-        if (
-            isinstance(event, Evaluated)
-            and event.observation == best.observation
-            and event.graph_hash == best.graph_hash
-        ):
-            move.evaluation = event.evaluation
     return move
 
 

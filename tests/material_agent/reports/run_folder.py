@@ -63,7 +63,7 @@ def make_run(folder: Path, *, ended: bool = True) -> Path:
         log.write(
             ev.RunStarted(
                 run="r-1",
-                reference={"id": "brick", "name": HOSTILE, "sha256": "ab" * 32, "size": [320, 320]},
+                reference={"id": HOSTILE, "sha256": "ab" * 32, "size": [320, 320]},
                 config={
                     "reference": "brick",
                     "out": "runs/brick wall",
@@ -141,12 +141,10 @@ def attempt(log: ev.EventLog, ledger: Ledger, folder: Path, number: int) -> None
             if op == "render":
                 reward = 0.4 + 0.08 * number + 0.05 * step
                 log.write(ev.Evaluated(observation=name, graph_hash="1" * 64, evaluation=verdict(reward)), number)
-                log.write(
-                    ev.BestUpdated(
-                        observation=name, reward=reward, success=False, graph_hash="1" * 64, graph={}, facts={}
-                    ),
-                    number,
+                best = ev.BestUpdated(
+                    observation=name, graph_hash="1" * 64, graph={}, facts={}, evaluation=verdict(reward)
                 )
+                log.write(best, number)
     log.write(
         ev.AttemptEnded(
             outcome="unfinished",
@@ -180,7 +178,7 @@ def attempt(log: ev.EventLog, ledger: Ledger, folder: Path, number: int) -> None
                         "text": "Lower the row height",
                         "actions": [{"op": "set_param", "node": "brick", "key": "Row Height", "value": 0.2}],
                     },
-                    "forbidden_op": {"op": "set_param", "type": "ShaderNodeTexBrick", "key": "Scale", "above": 8},
+                    "forbidden_op": {"kind": "param", "type": "ShaderNodeTexBrick", "socket": "Scale", "low": 8.0},
                 },
             ),
             number,
