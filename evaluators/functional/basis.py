@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.functional.correlation import Correlation, peaks, valley
+from evaluators.functional.correlation import PEAKS, Correlation, peaks, valley
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -51,14 +51,15 @@ def lattice_points(basis: Array, longest: float, shift: Array | None = None) -> 
     return np.asarray(points[upper & (length <= longest)])
 
 
-def mean_at(correlation: Correlation, points: Array) -> float:
-    """Average the autocorrelation over points (N, 2), the near ones weighing more; 0 without points."""
+def explained(correlation: Correlation, basis: Array, shift: Array | None = None) -> float:
+    """Average the autocorrelation over a lattice, or its coset at `shift`, the near points weighing more."""
+    points = lattice_points(basis, correlation.longest, shift)
     if len(points) == 0:
         return 0.0
-    length = np.hypot(*points.T)
-    # Near points are better measured (more overlap) and suffer less from an inexact basis.
-    weight = np.exp(-length / correlation.longest)
-    return float(weight @ correlation.at(points) / weight.sum())
+    weight = np.exp(-np.hypot(points[:, 0], points[:, 1]) / correlation.longest)
+    # A lattice in a photograph is not exact: look a pixel around, unless its points lie too close for that.
+    reach = 1 if np.hypot(basis[:, 0], basis[:, 1]).min() >= 8 else 0
+    return float(weight @ correlation.at(points, reach) / weight.sum())
 
 
 _HALVES = np.array([[0.5, 0.0], [0.0, 0.5], [0.5, 0.5]])
@@ -125,18 +126,20 @@ def _refined(correlation: Correlation, basis: Array) -> Array:
 
 def find_basis(correlation: Correlation, shortest: float) -> Array | None:
     """Find the densest lattice whose points are all about equally strong peaks; None without two directions."""
-    shifts, values = peaks(correlation, 40)
+    shifts, values = peaks(correlation, PEAKS)
     if len(shifts) < 2:
         return None
-    keep = (values >= 0.4 * values[0]) & (np.hypot(*shifts.T) >= shortest)
+    keep = (values >= 0.4 * values.max()) & (np.hypot(*shifts.T) >= shortest)
     shifts = shifts[keep]
+    # The strongest may all be far ones; the basis is among the near ones.
+    shifts = shifts[np.argsort(np.hypot(shifts[:, 0], shifts[:, 1]), kind="stable")]
     options = []
     for u, v in combinations(shifts[:20], 2):
         if abs(u[0] * v[1] - u[1] * v[0]) < 0.1 * np.hypot(*u) * np.hypot(*v):
             continue
         basis = reduced(np.array([u, v]))
         if _separate(correlation, basis, shortest):
-            options.append((mean_at(correlation, lattice_points(basis, correlation.longest)), basis))
+            options.append((explained(correlation, basis), basis))
     if not options:
         return None
     # Any sublattice of the lattice explains as much with fewer points: the densest that still does is nearest to it.
@@ -160,12 +163,23 @@ def _separate(correlation: Correlation, basis: Array, shortest: float) -> bool:
     )
 
 
+def has_ridge(correlation: Correlation, basis: Array) -> bool:
+    """Whether no valley parts shift 0 from some lattice point: then these are bands, and the basis is accidental."""
+    steps = np.stack(np.meshgrid(np.arange(-3, 4), np.arange(4), indexing="ij"), axis=-1).reshape(-1, 2)
+    points = steps[np.gcd(steps[:, 0], steps[:, 1]) == 1] @ basis
+    near = points[np.hypot(points[:, 0], points[:, 1]) <= correlation.longest]
+    values = correlation.at(near, 1)
+    return any(
+        valley(correlation, point) > RIDGE_SHARE * value for point, value in zip(near, values, strict=True) if value > 0
+    )
+
+
 def _one_step(correlation: Correlation, basis: Array, shortest: float) -> Array | None:
     """Take a finer lattice whose new points are strong too, else a coarser one when half of the points are weak."""
-    on = mean_at(correlation, lattice_points(basis, correlation.longest))
+    on = explained(correlation, basis)
     options = []
     for shift in (*_HALVES, *_THIRDS):
-        new = mean_at(correlation, lattice_points(basis, correlation.longest, shift))
+        new = explained(correlation, basis, shift)
         finer = _finer(basis, shift)
         if new >= COSET_SHARE * on and _separate(correlation, finer, shortest):
             options.append((new, finer))
@@ -174,8 +188,8 @@ def _one_step(correlation: Correlation, basis: Array, shortest: float) -> Array 
     for coarse, units in _coarser(basis):
         if np.hypot(coarse[:, 0], coarse[:, 1]).max() > correlation.longest:
             continue
-        kept = mean_at(correlation, lattice_points(coarse, correlation.longest))
-        given_up = mean_at(correlation, lattice_points(coarse, correlation.longest, units))
+        kept = explained(correlation, coarse)
+        given_up = explained(correlation, coarse, units)
         if given_up < (COSET_SHARE - 0.1) * kept:
             return coarse
     return None

@@ -16,13 +16,13 @@ Array = npt.NDArray[np.floating[Any]]
 class Cell(NamedTuple):
     """The mean cell and what it is made of.
 
-    `mean` (N, N): the field averaged over all cells, rows across the lattice's rows, columns along them. `explained`:
-    share of the field's variance (its slow light removed) that the mean cell explains. `additive`: share of the mean
-    cell that a row profile plus a column profile explain (1 for grids of straight lines, 0 for a checkerboard).
+    `mean` (N, N): the field, mean-free, averaged over all cells: one whole row of the lattice from one column to the
+    next, first axis across the row. `explained`: share of the field's variance (its slow light removed) that the mean
+    cell explains. `additive`: share of the mean cell that a row profile plus a column profile explain (near 1 for
+    straight lines and bands).
     `row_share` and `column_share`: what each of the two explains of the mean cell. `row_duty` and `column_duty` in
     [0, 0.5]: share of each profile on the smaller side of its middle value; small for joints, ½ for equal bands.
-    `joints_dark`: whether that smaller side is dark. `origin` in [0, 1)²: where in the cell (across rows, along rows)
-    the smaller sides have their middles, as phases from the picture's top left corner.
+    `joints_dark`: whether that smaller side is dark.
     """
 
     mean: npt.NDArray[np.float32]
@@ -33,7 +33,6 @@ class Cell(NamedTuple):
     row_duty: float
     column_duty: float
     joints_dark: bool
-    origin: tuple[float, float]
 
 
 def phases(shape: tuple[int, ...], lattice: Lattice) -> tuple[Array, Array]:
@@ -55,31 +54,45 @@ def mean_cell(field: Array, lattice: Lattice, bins: int = 32) -> Cell:
     sums = np.bincount(index, detail.ravel(), minlength=bins * bins)
     filled = counts > 0
     mean = np.where(filled, sums / np.maximum(counts, 1), 0.0).reshape(bins, bins)
-    # The step to the next row leans by the offset: undo it, so that columns are perpendicular to the rows.
-    variance = float(mean[filled.reshape(bins, bins)].var())
-    noise = float(detail.var())
-    rows, columns = mean.mean(axis=1) - mean.mean(), mean.mean(axis=0) - mean.mean()
-    row_duty, row_dark, row_origin = _duty(rows)
-    column_duty, column_dark, column_origin = _duty(columns)
+    mean = np.asarray(mean - mean.mean())
+    variance = float(np.mean(mean**2))
+    mean = _upright(mean, lattice.offset)
+    rows, columns = mean.mean(axis=1), mean.mean(axis=0)
+    row_duty, row_dark = _duty(rows)
+    column_duty, column_dark = _duty(columns)
     row_share, column_share = (float(np.mean(p**2)) / max(variance, 1e-12) for p in (rows, columns))
     return Cell(
         mean=mean.astype(np.float32),
-        explained=min(variance / max(noise, 1e-12), 1.0),
+        explained=min(variance / max(float(detail.var()), 1e-12), 1.0),
         additive=min(row_share + column_share, 1.0),
         row_share=min(row_share, 1.0),
         column_share=min(column_share, 1.0),
         row_duty=row_duty,
         column_duty=column_duty,
         joints_dark=row_dark if row_share >= column_share else column_dark,
-        origin=(row_origin, column_origin),
     )
 
 
-def _duty(profile: Array) -> tuple[float, bool, float]:
+def _upright(mean: Array, offset: float) -> Array:
+    """Shear a folded cell so that its columns are perpendicular to the rows, each row whole.
+
+    Where one row ends is not known beforehand: it is where columns come out strongest.
+    """
+    bins = len(mean)
+    best, strongest = mean, -1.0
+    offset -= np.round(offset)
+    for start in range(bins if abs(offset) > 0.5 / bins else 1):
+        lean = np.round(((np.arange(bins) - start) % bins) * offset).astype(int)
+        sheared = np.stack([np.roll(line, shift) for line, shift in zip(mean, lean, strict=True)])
+        strength = float(np.mean(sheared.mean(axis=0) ** 2))
+        if strength > strongest:
+            best, strongest = np.roll(sheared, -start, axis=0), strength
+    return best
+
+
+def _duty(profile: Array) -> tuple[float, bool]:
     low, high = float(profile.min()), float(profile.max())
     dark = profile < (low + high) / 2
     is_dark = bool(dark.mean() <= 0.5)
     part = dark if is_dark else ~dark
-    angle = 2 * np.pi * (np.arange(len(profile)) + 0.5) / len(profile)
-    centre = float(np.angle(np.sum(part * np.exp(1j * angle)))) / (2 * np.pi) % 1.0
-    return float(part.mean()), is_dark, centre
+    return float(part.mean()), is_dark

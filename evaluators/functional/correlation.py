@@ -68,13 +68,13 @@ class Correlation:
         """Column and row of shift 0."""
         return np.array([self.values.shape[1] // 2, self.values.shape[0] // 2], dtype=np.float64)
 
-    def at(self, shifts: Array, reach: float = 1.0) -> Array:
-        """Look up the maximum within `reach` pixels of each shift (N, 2): a lattice in a photograph is not exact."""
-        size = 2 * round(reach) + 1
-        grown = self._grown if size == 3 else self.values if size == 1 else ndimage.maximum_filter(self.values, size)
-        column, row = np.round(shifts + self.centre).astype(int).T
-        inside = (row >= 0) & (row < grown.shape[0]) & (column >= 0) & (column < grown.shape[1])
-        return np.where(inside, grown[np.where(inside, row, 0), np.where(inside, column, 0)], 0.0).astype(np.float64)
+    def at(self, shifts: Array, reach: int = 1) -> Array:
+        """Look up the maximum within `reach` pixels of each shift (N, 2), or interpolate when that is 0."""
+        places = (shifts + self.centre).T[::-1]
+        if reach == 0:
+            return np.asarray(ndimage.map_coordinates(self.values, places, order=1), dtype=np.float64)
+        grown = self._grown if reach == 1 else ndimage.maximum_filter(self.values, 2 * reach + 1)
+        return np.asarray(ndimage.map_coordinates(grown, places, order=0), dtype=np.float64)
 
     @cached_property
     def _grown(self) -> npt.NDArray[np.float32]:
@@ -103,7 +103,7 @@ def _vertex(three: Array) -> float:
 
 
 def peaks(correlation: Correlation, limit: int) -> tuple[Array, Array]:
-    """Local maxima of one half plane within the longest lag: shifts (N, 2) and values, strongest first."""
+    """Local maxima of one half plane within the longest lag: shifts (N, 2) and values, near and strong first."""
     smooth = ndimage.gaussian_filter(correlation.values, 0.7)
     best = (smooth == ndimage.maximum_filter(smooth, size=5)) & (correlation.values > 0.05)
     rows, columns = np.nonzero(best)
@@ -111,7 +111,8 @@ def peaks(correlation: Correlation, limit: int) -> tuple[Array, Array]:
     upper = (shifts[:, 1] > 0) | ((shifts[:, 1] == 0) & (shifts[:, 0] > 0))
     near = np.hypot(*shifts.T) <= correlation.longest
     shifts, values = shifts[upper & near], smooth[rows, columns][upper & near]
-    order = np.argsort(-values, kind="stable")[:limit]
+    # A fine lattice has thousands of peaks as strong as each other: the near ones are measured best.
+    order = np.argsort(-values * np.exp(-np.hypot(*shifts.T) / correlation.longest), kind="stable")[:limit]
     return shifts[order], values[order]
 
 
@@ -123,10 +124,14 @@ def peak_strength(correlation: Array) -> float:
     """
     wrapped = Correlation(np.asarray(correlation, dtype=np.float32), LONGEST_LAG * min(np.shape(correlation)))
     crossing = _first_crossing(wrapped)
-    for shift, value in zip(*peaks(wrapped, PEAKS), strict=True):
-        if np.hypot(*shift) > crossing and valley(wrapped, shift) <= 0.5 * value:
-            return float(value)
-    return 0.0
+    return max(
+        (
+            float(value)
+            for shift, value in zip(*peaks(wrapped, PEAKS), strict=True)
+            if np.hypot(*shift) > crossing and valley(wrapped, shift) <= 0.5 * value
+        ),
+        default=0.0,
+    )
 
 
 def valley(correlation: Correlation, shift: Array) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft, ndimage
 
-from evaluators.functional.basis import find_basis, lattice_points, mean_at
+from evaluators.functional.basis import explained, find_basis, has_ridge
 from evaluators.functional.correlation import (
     HIGHPASS_SHARE,
     LONGEST_LAG,
@@ -26,6 +26,7 @@ from evaluators.functional.correlation import (
     shrunk,
     valley,
 )
+from evaluators.functional.orientation import TRUSTED_COHERENCE, orientation
 
 __all__ = ["Bands", "Harmonic", "Lattice", "autocorrelation", "find_bands", "find_lattice", "harmonics"]
 
@@ -37,6 +38,12 @@ REGULAR, IRREGULAR = 0.25, 0.20
 
 LATTICE_SHARE = 0.5
 """What a lattice's points must reach of the strongest peak; else that peak belongs to bands, not to a lattice."""
+
+FINE_PX = 8.0
+"""Below this period the pixels of the reduced picture are too coarse to tell a lattice from its multiples."""
+
+EDGE_TOLERANCE_RAD = float(np.radians(10))
+UPRIGHT_RAD = float(np.radians(3))
 
 
 @dataclass(frozen=True)
@@ -92,26 +99,41 @@ def _line_energy(detail: Array, along: Array, spacing: float, bins: int = 24) ->
     return float(np.average(means**2, weights=counts) / max(float(detail.var()), 1e-12))
 
 
+def _along_edges(detail: Array) -> tuple[Array, Array]:
+    """Direction of the edge at each pixel (rad, mod π, counter-clockwise) and its share of the gradient energy."""
+    dx = ndimage.gaussian_filter(detail, 1.0, order=(0, 1))
+    dy = -ndimage.gaussian_filter(detail, 1.0, order=(1, 0))
+    energy = (dx**2 + dy**2).ravel().astype(np.float64)
+    return (np.arctan2(dy, dx).ravel() + np.pi / 2) % np.pi, energy / max(float(energy.sum()), 1e-12)
+
+
 def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
-    """Find the row vector, along the strongest lines that the lattice allows, and the shortest step to the next row."""
+    """Find the row vector, where lines and edges run along, and the shortest step to the next row.
+
+    The same lattice has many bases. Lines that go through (the bed joints of a bond) and edges that run along a vector
+    speak for it, a leaning cell speaks against it, and an upright one is taken unless all speaks against that.
+    """
     area = abs(float(np.linalg.det(basis)))
+    direction, share = _along_edges(detail)
     options = []
-    for i in range(-4, 5):
-        for j in range(5):
-            if np.gcd(i, j) != 1 or (j == 0 and i < 0):
-                continue
-            row = np.array([i, j]) @ basis
-            length = float(np.hypot(*row))
-            if length <= 2 * longest:
-                # An upright cell is preferred unless lines that explain well over a fifth of the variance speak
-                # against it: the diagonals of a grid carry some energy too.
-                sine = area / length / float(np.hypot(*_step_to_next_row(basis, row)))
-                options.append(((0.2 + _line_energy(detail, row, area / length)) * sine, row))
+    for i, j in np.ndindex(9, 5):
+        if np.gcd(i - 4, j) != 1 or (j == 0 and i < 4):
+            continue
+        row = np.array([i - 4, j]) @ basis
+        length = float(np.hypot(*row))
+        if length > 2 * longest:
+            continue
+        angle = float(np.arctan2(-row[1], row[0]))
+        away = np.abs((direction - angle + np.pi / 2) % np.pi - np.pi / 2)
+        edges = float(share[away < EDGE_TOLERANCE_RAD].sum())
+        sine = area / length / float(np.hypot(*_step_to_next_row(basis, row)))
+        from_axis = abs((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4)
+        bonus = 3.0 if from_axis < UPRIGHT_RAD and sine > np.cos(UPRIGHT_RAD) else 1.0
+        options.append(((0.4 + _line_energy(detail, row, area / length) + 2 * edges) * sine * bonus, row))
     _, row = max(options, key=lambda option: option[0])
     row = row if row[0] > 1e-9 or (abs(row[0]) <= 1e-9 and row[1] < 0) else -row
     step = _step_to_next_row(basis, row)
-    length = float(row @ row)
-    rectangular = abs(float(step @ row)) / length < 0.08
+    rectangular = abs(float(step @ row)) / float(row @ row) < 0.08
     if rectangular and abs(row[1]) > abs(row[0]) and abs(step[0]) > abs(step[1]):
         # A grid has rows in both directions: take the ones nearer to horizontal.
         row, step = (step if step[0] > 0 else -step), row
@@ -130,14 +152,17 @@ def _step_to_next_row(basis: Array, row: Array) -> Array:
 def find_lattice(luma: Array) -> Lattice | None:
     """Find the lattice on which luma (H, W) repeats, or None when the evidence is below 0.20.
 
-    Looked for at 256 px first, at full size when that finds nothing (a fine weave).
+    Looked for at 256 px first, at full size when that finds nothing, or only a fine weave.
     """
     luma = np.asarray(luma, dtype=np.float32)
     side = min(luma.shape)
     if side < 16:
         return None
-    found = _lattice_at(shrunk(luma, WORKING_SIDE), luma.shape)
-    return found if found is not None or side <= WORKING_SIDE else _lattice_at(luma, luma.shape)
+    small = shrunk(luma, WORKING_SIDE)
+    found = _lattice_at(small, luma.shape)
+    if side <= WORKING_SIDE or (found is not None and min(found.periods) * WORKING_SIDE / side >= FINE_PX):
+        return found
+    return _lattice_at(luma, luma.shape) or found
 
 
 def find_bands(luma: Array) -> Bands | None:
@@ -157,10 +182,14 @@ def find_bands(luma: Array) -> Bands | None:
     good = [
         p for p, v in zip(shifts, heights, strict=True) if v >= 0.75 * strength and valley(correlation, p) <= 0.5 * v
     ]
-    shift = min(good, key=lambda p: float(p @ p)) * (side / min(small.shape))
-    period = float(np.hypot(*shift))
-    along = float(np.arctan2(-shift[1], shift[0]) + np.pi / 2)
-    angle = along - np.pi if along > np.pi / 2 else along
+    # The autocorrelation of bands is bands without the noise: its direction is sharper than any single peak's.
+    along = orientation(values)
+    shortest = min(good, key=lambda p: float(p @ p))
+    normal = np.array([np.sin(along.angle_rad), np.cos(along.angle_rad)])
+    period = abs(float(shortest @ normal)) if along.coherence > TRUSTED_COHERENCE else float(np.hypot(*shortest))
+    period *= side / min(small.shape)
+    angle = along.angle_rad if along.coherence > TRUSTED_COHERENCE else float(np.arctan2(shortest[0], shortest[1]))
+    angle = (angle + np.pi / 2) % np.pi - np.pi / 2
     return Bands(strength, period, angle, side / period)
 
 
@@ -172,7 +201,9 @@ def _lattice_at(luma: Array, full: tuple[int, ...]) -> Lattice | None:
         return None
     correlation = Correlation(values, LONGEST_LAG * side)
     basis = find_basis(correlation, shortest=3.0)
-    if basis is None or mean_at(correlation, lattice_points(basis, correlation.longest)) < LATTICE_SHARE * peak:
+    if basis is None or explained(correlation, basis) < LATTICE_SHARE * peak:
+        return None
+    if has_ridge(correlation, basis):
         return None
     detail = luma - ndimage.gaussian_filter(luma, HIGHPASS_SHARE * side, mode="reflect")
     row, step = _rows(detail - detail.mean(), basis, correlation.longest)

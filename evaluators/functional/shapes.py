@@ -98,7 +98,7 @@ def blobs(mask: npt.NDArray[np.bool_], smallest_share: float = 0.0005) -> Blobs:
     )
 
 
-def _rectangularity(part: Any) -> float:  # noqa: ANN401  (skimage has no public name for it)
+def _rectangularity(part: Any) -> float:
     # skimage measures the orientation from the row axis, counter-clockwise.
     along = np.array([np.cos(part.orientation), np.sin(part.orientation)])
     across = np.array([-along[1], along[0]])

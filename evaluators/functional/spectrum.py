@@ -23,6 +23,9 @@ BANDS: dict[str, tuple[float, float]] = {"macro": (0.0, 8.0), "meso": (8.0, 32.0
 
 POWER_FLOOR = 1e-3
 
+FLAT = 1e-5
+"""Contrast below which a picture is flat: what is left is rounding."""
+
 
 class Slope(NamedTuple):
     """Power ∝ f^−`beta` (two-dimensional density); `r2` of the straight line through log power over log frequency."""
@@ -130,8 +133,8 @@ def spectral_slope(luma: Array, lowest: float = 3.0, highest_fraction: float = 0
     without contrast has slope 0 and r² 0.
     """
     frequency, power = radial_power(luma)
-    used = (frequency >= lowest) & (frequency <= highest_fraction * min(np.shape(luma)) / 2) & (power > 1e-12)
-    if used.sum() < 3:
+    used = (frequency >= lowest) & (frequency <= highest_fraction * min(np.shape(luma)) / 2) & (power > 0)
+    if used.sum() < 3 or contrast(luma) < FLAT:
         return Slope(0.0, 0.0)
     x, y = np.log(frequency[used]), np.log(power[used])
     slope, offset = np.polyfit(x, y, 1)
@@ -165,11 +168,11 @@ def scale_energies(luma: Array) -> dict[str, float]:
 
     They sum to 1, or are all 0 for a picture without contrast.
     """
+    if contrast(luma) < FLAT:
+        return dict.fromkeys(BANDS, 0.0)
     radius, _, weight = _frequencies(*np.shape(luma))
     energy = power_spectrum(luma) * weight
     total = float(energy.sum())
-    if total <= 1e-9:
-        return dict.fromkeys(BANDS, 0.0)
     return {name: float(energy[(radius >= low) & (radius < high)].sum()) / total for name, (low, high) in BANDS.items()}
 
 

@@ -81,9 +81,13 @@ def _even_bands(m: Measured) -> Feature:
 def _two_tones(m: Measured) -> Feature:
     if m.cell is None:
         return Feature(0.0, "no two-tone cell")
-    separation = otsu(m.cell.mean)[1]
-    alternating = ramp(m.cell.additive, 0.3, 0.1) * ramp(m.cell.explained, 0.5, 0.75)
-    return Feature(alternating * ramp(separation, 0.75, 0.88), f"two tones alternate (separation {separation:.2f})")
+    cell = m.cell
+    alternating = (
+        ramp(cell.column_share, 0.5, 0.75) * ramp(cell.column_duty, 0.35, 0.45) * ramp(cell.row_share, 0.2, 0.1)
+    )
+    separation = otsu(cell.mean)[1]
+    text = f"two tones alternate from row to row (separation {separation:.2f})"
+    return Feature(_stagger(m) * alternating * ramp(separation, 0.75, 0.88), text)
 
 
 def _motif(m: Measured) -> Feature:

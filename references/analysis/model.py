@@ -181,7 +181,7 @@ class Analysis:
         }
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  (any value that the dataclasses above hold)
+def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _plain({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
