@@ -37,6 +37,7 @@ class RunConfig(BaseModel):
     quality level sets for the whole run. `step_resolution` is the side in pixels of an actor's renders,
     `report_resolution` that of the final one. `jobs`: Blender workers; results do not depend on it.
     `shared_memory`: a database that several runs share; without it memory lives in the run folder.
+    `network`: whether the evaluator uses its deep statistics ("off": weight-free ones only).
     `no_progress_actions`: K of the stop rule, None for the quality level's.
     """
 
@@ -59,6 +60,7 @@ class RunConfig(BaseModel):
     device: str = "CPU"
     render_timeout_s: float = Field(default=60.0, gt=0)
     max_nodes: int = Field(default=80, ge=2)
+    network: Literal["auto", "off"] = "auto"
     max_steps: int | None = Field(default=None, ge=1)
     no_progress_actions: int | None = Field(default=None, ge=1)
 

@@ -62,7 +62,7 @@ class AttemptStarted(Event):
 
 
 class ContextBuilt(Event):
-    """What the actor was given to read for one step; parts withheld are absent from `parts`."""
+    """What the actor was given to read for one step, counted from 1; parts withheld are absent from `parts`."""
 
     kind: Literal["context"] = "context"
     step: int

@@ -38,8 +38,13 @@ FREE = ("reference", "out", "jobs", "limits", "attempts", "render_timeout_s")
 
 @dataclass
 class State:
-    """Where a run stands. `repeats` is the attempt that was interrupted; `ended` the outcome, when it had ended."""
+    """Where a run stands.
 
+    `run` is its id, empty for a new one. `repeats` is the attempt that was interrupted; `ended` the outcome,
+    when it had ended.
+    """
+
+    run: str = ""
     progress: Progress = field(default_factory=Progress)
     kept: Kept | None = None
     spent: dict[str, float] = field(default_factory=dict)
@@ -68,6 +73,7 @@ def read_state(folder: RunFolder, config: RunConfig, sha256: str, *, reflects: b
     ended = _ended(counted, config.attempts, reflects=reflects)
     last = events[-1]
     return State(
+        run=started.run,
         progress=_progress(counted, ended),
         kept=_kept(counted),
         spent=dict(last.spent),

@@ -37,7 +37,7 @@ from material_agent.react import StopRules
 from material_agent.reflexion import Outer, Plan
 from references import Reference, load_reference
 from references.analysis import analyze
-from renderer import BlenderPool, RenderSettings, export_blend
+from renderer import BlenderPool, RenderCache, RenderSettings, export_blend
 
 ReportWriter = Callable[[Path], object]
 EventListener = Callable[[Event], None]
@@ -91,7 +91,7 @@ def run_fit(
         state = State()
     with ExitStack() as stack:
         stack.enter_context(terminate_as_interrupt())
-        pool = renderer or stack.enter_context(BlenderPool(jobs=config.jobs))
+        pool = renderer or stack.enter_context(BlenderPool(jobs=config.jobs, cache=RenderCache()))
         run = _Run(config, reference, folder, state, pool, actor_factory, reflector, progress, report)
         return run.go()
 
@@ -113,7 +113,7 @@ class _Run:
         self.blender = self.pool.warm_up()
         self.ledger = Ledger(config.run_limits(), self.state.spent)
         self.task = Task(self.reference.sha256[:12], self.reference.image_srgb, config.patch_size_m, config.goal)
-        self.run_id = _run_id(config, self.reference)
+        self.run_id = self.state.run or _run_id(config, self.reference)
         start = self.state.next_event
         with EventLog(self.folder.events, self.ledger, start=start, listener=self.listener) as self.log:
             self.keeper = Keeper(self.folder, self.task, self.log, self._write_blend, self.state.kept)
@@ -127,7 +127,8 @@ class _Run:
             return self._conclude(outcome, reason, final)
 
     def _work(self) -> tuple[Outcome, str, FinalRecord | None]:
-        judge = Evaluator(Target.from_image(self.reference.image_srgb), patch_size_m=self.config.patch_size_m)
+        target = Target.from_image(self.reference.image_srgb)
+        judge = Evaluator(target, network=self.config.network, patch_size_m=self.config.patch_size_m)
         outer = self._outer(judge)
         ended = outer.run(self.actor_factory, self.reflector)
         kept = self.keeper.kept

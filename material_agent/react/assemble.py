@@ -77,7 +77,7 @@ def context_event(context: Context, graph_hash: str) -> ContextBuilt:
     }
     state = context.state
     return ContextBuilt(
-        step=state.step,
+        step=state.step + 1,
         graph_hash=graph_hash,
         parts=tuple(name for name, present in parts.items() if present),
         memory=tuple(reflection.id for reflection in context.memory),
