@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from renderer import wire
 from renderer.errors import BlenderUnavailable
 from renderer.missing import explain_import_error
 from renderer.process import Process
@@ -74,7 +75,7 @@ class Worker:
     def receive(self) -> RenderResult | None:
         """The answer to the oldest pending request, or None when the message was the greeting."""
         try:
-            message = self.connection.recv()
+            message = wire.receive(self.connection)
         except (EOFError, OSError) as error:
             raise WorkerLost from error
         if isinstance(message, RenderResult):

@@ -166,10 +166,15 @@ def unrotate(normal: Array, angle_deg: float) -> Array:
 
 
 def _normal(raw: Array) -> Array:
-    vector = raw[..., :3]
-    length = np.sqrt((vector * vector).sum(axis=-1, keepdims=True))
-    up = np.array([0.0, 0.0, 1.0], np.float32)
-    return np.where(length > 0, vector / np.maximum(length, np.float32(1e-12)), up).astype(np.float32)
+    """Unit length; what the picture shows beside the subject has no normal and becomes (0, 0, 1)."""
+    normal = np.array(raw[..., :3], np.float32, order="C")
+    length = np.sqrt(np.einsum("...i,...i->...", normal, normal))
+    missing = length == 0
+    if missing.any():
+        normal[missing] = (0.0, 0.0, 1.0)
+        length[missing] = 1.0
+    normal /= length[..., None]
+    return normal
 
 
 def _color(raw: Array) -> Array:

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
+from renderer import wire
 from renderer.blender.capture import LogCapture
 from renderer.protocol import RenderMessage, RenderRequest, RenderResult
 
@@ -50,7 +51,7 @@ def _serve(connection: Connection, capture: LogCapture, threads: int) -> None:
             result = engine.render(request)
         except Exception as error:  # noqa: BLE001 - a fault of one graph must not cost the worker
             result = RenderResult("error", messages=(RenderMessage("error", f"{type(error).__name__}: {error}"),))
-        connection.send(replace(result, seconds=time.perf_counter() - start))
+        wire.send(connection, replace(result, seconds=time.perf_counter() - start))
 
 
 def end_with_parent(parent: int) -> None:

@@ -49,9 +49,8 @@ def test_files_read_by_blender(tmp_path, kind) -> None:
         write_png(path, quantize(values, 16))
     else:
         write_exr(path, values)
-    run = subprocess.run(
-        [sys.executable, "-c", READ, str(path), str(tmp_path / "a.npy")], capture_output=True, check=False
-    )
+    command = [sys.executable, "-c", READ, str(path), str(tmp_path / "a.npy")]
+    run = subprocess.run(command, capture_output=True, check=False)
     assert run.returncode == 0, run.stderr
     read = np.load(tmp_path / "a.npy")[..., : values.shape[2]]
     np.testing.assert_allclose(read, values, atol=1 / 65535 if kind == "png16" else 0)
