@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from PIL import Image
 from scipy import ndimage
 from skimage import data as skimage_data
@@ -229,8 +230,6 @@ def _commit() -> str:
 
 
 def _context() -> dict[str, Any]:
-    import torch
-
     return {
         "commit": _commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
@@ -246,8 +245,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
     parser.add_argument("--quick", action="store_true", help="six pictures, for a check within 50 s")
     options = parser.parse_args(arguments)
-    import torch
-
     torch.set_num_threads(1)
     if options.photos is None:
         print("No photographs given (--photos DIR): only scikit-image's three textures are used.")

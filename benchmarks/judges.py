@@ -17,6 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch.nn import functional as nn
 
 from evaluators.errors import EvaluatorError, WeightsUnavailableError
 from evaluators.functional.texture import BlockStatistics, TextureStatistics, deep_texture, statistics_distance
@@ -41,8 +43,6 @@ class Judge(Protocol):
 
 @lru_cache(maxsize=1)
 def _vgg_weights() -> dict[str, Any]:
-    import torch
-
     spec = importlib.util.find_spec("stlpips_pytorch")
     what, fix = "The ST-LPIPS judge", "pip install stlpips-pytorch"
     if spec is None or spec.origin is None:
@@ -60,8 +60,6 @@ class StLpipsVggJudge:
 
     def features(self, images: Any) -> list[Any]:
         """Features of the five slices for images (B, 3, H, W) in [0, 1]."""
-        from torch.nn import functional as nn
-
         w = _vgg_weights()
         x = (2 * images - 1 - w["scaling_layer.shift"]) / w["scaling_layer.scale"]
         kept = []
@@ -78,8 +76,6 @@ class StLpipsVggJudge:
 
     def statistics(self, image: npt.ArrayLike) -> TextureStatistics:
         """Statistics of one picture."""
-        import torch
-
         with torch.inference_mode():
             batch = torch.from_numpy(np.ascontiguousarray(as_srgb(image, "a judged picture").transpose(2, 0, 1)))[None]
             return tuple(

@@ -31,7 +31,7 @@ def gaps_of(component: str, comparison: Comparison, term: TermName) -> list[Gap]
     return [replace(gap, term=term, size=1 - value) for gap in build(comparison)]
 
 
-def _gap(  # noqa: PLR0917  (a row of the table, in the order of `Gap`)
+def _gap(
     scale: Scale,
     channel: str,
     kind: str,

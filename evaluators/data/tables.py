@@ -9,6 +9,6 @@ from typing import Any
 
 
 @lru_cache(maxsize=8)
-def load_table(name: str) -> Any:  # noqa: ANN401  (JSON)
+def load_table(name: str) -> Any:
     """Parse a table; a caller must not change what it gets."""
     return json.loads((resources.files("evaluators.data") / name).read_text(encoding="utf-8"))

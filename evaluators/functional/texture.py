@@ -43,7 +43,7 @@ TextureStatistics = tuple[BlockStatistics, ...]
 class DeepTexture:
     """The network, loaded once by `deep_texture()`."""
 
-    def __init__(self, network: Any) -> None:  # noqa: ANN401  (the wheel has no types)
+    def __init__(self, network: Any) -> None:
         self._network = network
 
     def features(self, images: torch.Tensor) -> list[torch.Tensor]:
