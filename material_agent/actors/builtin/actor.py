@@ -7,14 +7,14 @@ the search between two turns. One object lives for one attempt; what it knows of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from graph_api.actions import Action, Edit, Finish, Note, Render
+from graph_api.actions import Action, Finish, Note, Render
 from material_agent.actors.base import Turn
 from material_agent.actors.builtin.calibrate import measure_surface
-from material_agent.actors.builtin.measurements import Measurements, measure
+from material_agent.actors.builtin.measurements import measure
 from material_agent.actors.builtin.plan import Plan, make_plan
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
 from material_agent.actors.builtin.repair import Repair, Repairer
@@ -78,6 +78,8 @@ class BuiltinActor:
             reason = f"{plan.reason}; no candidate could be built and rendered: {why}"
             self._current = None
             return Turn((Finish("unfinished", reason),), reason)
+        if plan.overlay:
+            chosen = self._demanded(chosen, plan.overlay, searcher)
         self._current = chosen.proposal
         edits = builder.edits(chosen.proposal)
         searcher.standing = edits
@@ -108,6 +110,12 @@ class BuiltinActor:
         best = _preferred(judged, plan)
         table = ", ".join(f"{item.proposal.structure.name} {item.score:.3f}" for item in judged)
         return best, f"the full evaluator ranks {table}; chosen {best.proposal.structure.name}"
+
+    def _demanded(self, chosen: Scored, name: str, searcher: Searcher) -> Scored:
+        """With the branch that a reflection asks for, tuned; kept whether or not it pays: the next verdict will say."""
+        repairer = Repairer(searcher, self._measured)
+        judged = searcher.judge(repairer.tuned(chosen.proposal, name, 0.15 * searcher.left))
+        return judged[0] if judged else chosen
 
     def _edit_or_end(self, context: Context) -> Turn:
         state = context.state
@@ -169,11 +177,3 @@ def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:
         return best
     holders = [item for item in judged if item.proposal.structure.needs and item.score > best.score - 0.04]
     return holders[0] if holders else best
-
-
-def with_tags(proposal: Proposal, *tags: str) -> Proposal:
-    """The proposal with notes for the log."""
-    return replace(proposal, tags=tags)
-
-
-__all__ = ["BuiltinActor", "Edit", "Measurements", "Options"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph_api.rules import Ban
 from material_agent.actors.builtin.measurements import Measurements
+from material_agent.actors.builtin.overlay import overlays
 from material_agent.actors.builtin.proposal import Proposal
 from material_agent.actors.builtin.search import start_values
-from material_agent.actors.builtin.structure import Structure, structures
+from material_agent.actors.builtin.structure import NodeSpec, Structure, structures
 from material_agent.context import Context
-from material_agent.memory.reflection import Reflection
+from material_agent.errors import ActorError
 
 ALWAYS = "layered_noise"
 """Plain noise is always in the race: on stochastic materials it beats specialised structures surprisingly often."""
@@ -20,13 +21,12 @@ CONTENDERS = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """The proposals that start the race, what was decided and by which reflection."""
+    """The proposals that start the race, what was decided and why; `overlay`: a branch that a reflection demands."""
 
     entries: tuple[Proposal, ...]
     reason: str
     lattice_wanted: bool
-    follows: str = ""
-    wanted: Ban | None = None
+    overlay: str = ""
 
 
 def weights(measured: Measurements) -> Mapping[str, float]:
@@ -54,20 +54,29 @@ def make_plan(context: Context, measured: Measurements, only: tuple[str, ...] = 
         if fresh:
             notes.append(f"two attempts without progress, so not {', '.join(context.state.tried)} again")
             open_names = fresh
-    if wanted is not None:
-        holding = [name for name in open_names if holds(structures()[name], wanted)]
-        if holding:
-            open_names = holding
-            assert reflection is not None, "a wanted pattern comes from a reflection"
-            notes.insert(0, f"follows reflection {reflection.id}: {reflection.graph_change.text}")
+    overlay = ""
+    if reflection is not None and wanted is not None:
+        overlay = _overlay_for(wanted)
+        if not overlay:
+            open_names = [name for name in open_names if holds(structures()[name].nodes, wanted)] or open_names
+        notes.insert(0, f"follows reflection {reflection.id}: {reflection.graph_change.text}")
     chosen = open_names[:CONTENDERS]
+    if not chosen:
+        raise ActorError(f"expected a structure that no ban forbids, got none; {'; '.join(notes)}")
     if ALWAYS in open_names and ALWAYS not in chosen:
         chosen = [*chosen[: CONTENDERS - 1], ALWAYS]
     entries = [entry for name in chosen for entry in _entries(structures()[name], measured)]
     table = dict(ranked)
     race_text = ", ".join(f"{name} {table[name]:.2f}" for name in chosen)
     reason = f"hypotheses by evidence: {race_text}" + (f"; {'; '.join(notes)}" if notes else "")
-    return Plan(tuple(entries), reason, measured.regular, reflection.id if wanted and reflection else "", wanted)
+    return Plan(tuple(entries), reason, measured.regular, overlay)
+
+
+def _overlay_for(wanted: Ban) -> str:
+    """The overlay whose texture is what a reflection wants beside the macro structure; "" for a macro pattern."""
+    if wanted.role == "macro":
+        return ""
+    return next((name for name, item in overlays().items() if holds(item.nodes, wanted)), "")
 
 
 def _entries(structure: Structure, measured: Measurements) -> list[Proposal]:
@@ -81,17 +90,12 @@ def _entries(structure: Structure, measured: Measurements) -> list[Proposal]:
 
 def breaks(structure: Structure, bans: tuple[Ban, ...]) -> bool:
     """Whether building the structure at all would hit a node ban (other kinds depend on values)."""
-    return any(ban.kind == "node" and holds(structure, ban) for ban in bans)
+    return any(ban.kind == "node" and holds(structure.nodes, ban) for ban in bans)
 
 
-def holds(structure: Structure, pattern: Ban) -> bool:
-    """Whether a structure has a node of the pattern's type and role."""
+def holds(nodes: Sequence[NodeSpec], pattern: Ban) -> bool:
+    """Whether there is a node of the pattern's type and role."""
     return any(
         (not pattern.type or node.type == pattern.type) and (not pattern.role or node.role == pattern.role)
-        for node in structure.nodes
+        for node in nodes
     )
-
-
-def latest(memory: tuple[Reflection, ...]) -> Reflection | None:
-    """The reflection of the attempt before."""
-    return memory[-1] if memory else None

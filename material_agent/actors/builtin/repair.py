@@ -44,7 +44,7 @@ class Repairer:
         moves = self._moves(gaps, refused, current)
         budget = allowance / max(1, min(len(moves), 3))
         for gap, move in moves[:3]:
-            candidates = self._tuned(current, move, budget - 2)
+            candidates = self.tuned(current, move, budget - 2)
             judged = self._searcher.judge(candidates) if candidates else []
             if judged and judged[0].score > evaluation.reward + progress:
                 best = judged[0]
@@ -69,8 +69,8 @@ class Repairer:
                 break
         return found
 
-    def _tuned(self, current: Proposal, move: str, allowance: float) -> list[Proposal]:
-        """Fitted candidates of one move, best first by the screen."""
+    def tuned(self, current: Proposal, move: str, allowance: float) -> list[Proposal]:
+        """Fitted candidates of one move (an overlay's name, "recolor", "tune" or "tune:role"), best first by the screen."""
         searcher = self._searcher
         overlay = overlays().get(move)
         if overlay is not None:
