@@ -23,12 +23,14 @@ _NOTICED_ANGLE_RAD = np.radians(3)
 
 
 def gaps_of(component: str, comparison: Comparison, term: TermName) -> list[Gap]:
-    """List the gaps behind one component's value; none where the value is 1."""
+    """List the gaps behind one component's value, the largest of size 1 − value; none where the value is 1."""
     value = comparison.values[component]
     build = _BUILDERS.get(component)
     if build is None or np.isnan(value) or value >= 1:
         return []
-    return [replace(gap, term=term, size=1 - value) for gap in build(comparison)]
+    found = build(comparison)
+    largest = max((gap.size for gap in found), default=1.0)
+    return [replace(gap, term=term, size=(1 - value) * gap.size / largest) for gap in found]
 
 
 def _gap(
@@ -40,10 +42,12 @@ def _gap(
     unit: str,
     message: str,
     *,
+    magnitude: float = 1.0,
     differs: bool = False,
 ) -> Gap:
+    """A gap whose size is still its magnitude among those of one component."""
     direction: Direction = "differs" if differs else ("too_low" if measured < target else "too_high")
-    return Gap("structure", scale, channel, kind, direction, 0.0, float(measured), float(target), unit, message)
+    return Gap("structure", scale, channel, kind, direction, magnitude, float(measured), float(target), unit, message)
 
 
 def _relative(measured: float, target: float) -> str:
@@ -73,7 +77,8 @@ def _lattice(c: Comparison) -> list[Gap]:
         if abs(period / wanted - 1) > _NEGLIGIBLE:
             scale = _period_scale(size / wanted)
             message = f"{scale}: {name} {_relative(period, wanted)}"
-            gaps.append(_gap(scale, "luma", kind, period / size, wanted / size, "share of the picture's side", message))
+            unit, magnitude = "share of the picture's side", abs(np.log2(period / wanted))
+            gaps.append(_gap(scale, "luma", kind, period / size, wanted / size, unit, message, magnitude=magnitude))
     gaps.extend(_bond_and_angle(candidate, reference))
     return gaps
 
@@ -85,14 +90,35 @@ def _bond_and_angle(candidate: Lattice, reference: Lattice) -> list[Gap]:
         message = f"macro: rows shifted by {candidate.offset:.2f} of a period instead of {reference.offset:.2f}"
         gaps.append(
             _gap(
-                "macro", "luma", "lattice_offset", candidate.offset, reference.offset, "periods", message, differs=True
+                "macro",
+                "luma",
+                "lattice_offset",
+                candidate.offset,
+                reference.offset,
+                "periods",
+                message,
+                magnitude=2 * abs(shift),
+                differs=True,
             )
         )
     turn = _half_turn(candidate.angle_rad - reference.angle_rad)
     if abs(turn) > _NOTICED_ANGLE_RAD:
         message = f"macro: rows turned by {abs(np.degrees(turn)):.0f}° {_turned(turn)}"
         measured, target = np.degrees(candidate.angle_rad), np.degrees(reference.angle_rad)
-        gaps.append(_gap("macro", "luma", "lattice_angle", measured, target, "degrees", message, differs=True))
+        magnitude = abs(turn) / (np.pi / 4)
+        gaps.append(
+            _gap(
+                "macro",
+                "luma",
+                "lattice_angle",
+                measured,
+                target,
+                "degrees",
+                message,
+                magnitude=magnitude,
+                differs=True,
+            )
+        )
     return gaps
 
 
@@ -117,11 +143,29 @@ def _orientation(c: Comparison) -> list[Gap]:
             if abs(turn) > _NOTICED_ANGLE_RAD:
                 message = f"{scale}: grain turned by {abs(np.degrees(turn)):.0f}° {_turned(turn)}"
                 measured, target = np.degrees(got.angle_rad), np.degrees(want.angle_rad)
-                gaps.append(_gap(scale, "luma", "orientation", measured, target, "degrees", message, differs=True))
+                magnitude = 2 * abs(np.sin(turn)) * min(got.coherence, want.coherence)
+                gaps.append(
+                    _gap(
+                        scale,
+                        "luma",
+                        "orientation",
+                        measured,
+                        target,
+                        "degrees",
+                        message,
+                        magnitude=magnitude,
+                        differs=True,
+                    )
+                )
         if abs(got.coherence - want.coherence) > 0.1:
             word = "too isotropic" if got.coherence < want.coherence else "too directional"
             message = f"{scale}: {word}, coherence {got.coherence:.2f} instead of {want.coherence:.2f}"
-            gaps.append(_gap(scale, "luma", "coherence", got.coherence, want.coherence, "coherence", message))
+            magnitude = abs(got.coherence - want.coherence)
+            gaps.append(
+                _gap(
+                    scale, "luma", "coherence", got.coherence, want.coherence, "coherence", message, magnitude=magnitude
+                )
+            )
     return gaps
 
 
@@ -164,23 +208,29 @@ def _palette(c: Comparison) -> list[Gap]:
     lightness = float(got[0] - want[0])
     if abs(lightness) > _VISIBLE_DELTA_E:
         message = f"colour: {abs(lightness):.0f} ΔE too {'dark' if lightness < 0 else 'bright'}"
-        gaps.append(_gap("global", "colour", "lightness", got[0], want[0], "L*", message))
+        gaps.append(_gap("global", "colour", "lightness", got[0], want[0], "L*", message, magnitude=abs(lightness)))
     chroma_got, chroma_want = (float(np.hypot(lab[1], lab[2])) for lab in (got, want))
     shift = float(np.hypot(*(got[1:] - want[1:])))
     if abs(chroma_got - chroma_want) > _VISIBLE_DELTA_E:
         word = "pale" if chroma_got < chroma_want else "saturated"
         message = f"colour: {abs(chroma_got - chroma_want):.0f} ΔE too {word}"
-        gaps.append(_gap("global", "colour", "chroma", chroma_got, chroma_want, "C*", message))
-    hue_part = np.sqrt(max(shift**2 - (chroma_got - chroma_want) ** 2, 0.0))
+        magnitude = abs(chroma_got - chroma_want)
+        gaps.append(_gap("global", "colour", "chroma", chroma_got, chroma_want, "C*", message, magnitude=magnitude))
+    hue_part = float(np.sqrt(max(shift**2 - (chroma_got - chroma_want) ** 2, 0.0)))
     if hue_part > _VISIBLE_DELTA_E:
         hues = [float(np.degrees(np.arctan2(lab[2], lab[1]))) for lab in (got, want)]
         message = f"colour: hue {hues[0]:.0f}° instead of {hues[1]:.0f}°, {hue_part:.0f} ΔE off"
-        gaps.append(_gap("global", "colour", "hue", hues[0], hues[1], "degrees", message, differs=True))
+        gaps.append(
+            _gap("global", "colour", "hue", hues[0], hues[1], "degrees", message, magnitude=hue_part, differs=True)
+        )
     spread_got, spread_want = (float(np.linalg.norm(m.lab_std)) for m in (c.candidate, c.reference))
     if abs(spread_got - spread_want) > _VISIBLE_DELTA_E:
         word = "few" if spread_got < spread_want else "many"
         message = f"colour: spread of {spread_got:.0f} ΔE instead of {spread_want:.0f}, too {word} different colours"
-        gaps.append(_gap("global", "colour", "palette_spread", spread_got, spread_want, "ΔE", message))
+        magnitude = abs(spread_got - spread_want)
+        gaps.append(
+            _gap("global", "colour", "palette_spread", spread_got, spread_want, "ΔE", message, magnitude=magnitude)
+        )
     if not gaps:
         distance = c.distances["palette"]
         message = f"colour: right on average, but distributed differently by {distance:.1f} ΔE"

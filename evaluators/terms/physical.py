@@ -42,10 +42,17 @@ class _Surface:
     limits: Mapping[str, Mapping[str, Any]]
     patch_size_m: float
 
-    @property
-    def metal(self) -> npt.NDArray[np.bool_] | None:
-        """Where metallic is ½ or more, (H, W)."""
-        return None if "metallic" not in self.channels else self.channels["metallic"][..., 0] >= 0.5
+    def of_kind(self, values: FloatArray, kind: str) -> FloatArray:
+        """The values (H, W) on pure metal or pure dielectric; what lies between is the metallic check's business.
+
+        Without a usable metallic channel everything is dielectric.
+        """
+        metallic = self.channels.get("metallic")
+        if metallic is None or metallic.shape[:2] != values.shape:
+            return values if kind == "dielectric" else values[:0]
+        between = self.limits["metallic_between"]
+        plane = metallic[..., 0]
+        return values[plane > between["high"] if kind == "metal" else plane < between["low"]]
 
 
 _Check = Callable[[_Surface], list[_Finding]]
@@ -125,27 +132,25 @@ def _gap(finding: _Finding, factor: float) -> Gap:
 def _share_finding(kind: str, channel: str, offending: npt.NDArray[np.bool_], limit: float, words: str) -> _Finding:
     share = float(offending.mean()) if offending.size else 0.0
     message = f"{channel}: {words} on {share:.1%} of the pixels, at most {limit:.0%} may"
-    direction: Direction = "too_high"
-    return _Finding(kind, channel, share if share > limit else 0.0, direction, share, limit, "share of pixels", message)
+    badness = share if share > limit else 0.0
+    return _Finding(kind, channel, badness, "too_high", share, limit, "share of pixels", message)
 
 
 def _base_color(surface: _Surface) -> list[_Finding]:
     value = 255 * luma(linear_to_srgb(surface.channels["base_color"]))
-    metal = surface.metal
-    dielectric = value if metal is None or metal.shape != value.shape else value[~metal]
     findings = []
-    for kind, values, too_dark in (
-        ("dielectric_too_dark", dielectric, True),
-        ("dielectric_too_bright", dielectric, False),
-        ("metal_too_dark", value[metal] if metal is not None and metal.shape == value.shape else value[:0], True),
-        ("metal_dull", value[metal] if metal is not None and metal.shape == value.shape else value[:0], True),
+    for kind, too_dark in (
+        ("dielectric_too_dark", True),
+        ("dielectric_too_bright", False),
+        ("metal_too_dark", True),
+        ("metal_dull", True),
     ):
         rule = surface.limits[kind]
         limit = rule["limit_srgb8"]
+        judged = surface.of_kind(value, kind.partition("_")[0])
         words = f"luminance {'under' if too_dark else 'over'} sRGB {limit}"
-        offending = values < limit if too_dark else values > limit
-        found = _share_finding(kind, "base_color", offending.ravel(), rule["share"], words)
-        findings.append(found)
+        offending = judged < limit if too_dark else judged > limit
+        findings.append(_share_finding(kind, "base_color", offending, rule["share"], words))
     return findings
 
 
@@ -166,11 +171,11 @@ def _roughness(surface: _Surface) -> list[_Finding]:
 
 
 def _mirror(surface: _Surface) -> list[_Finding]:
-    metal, roughness = surface.metal, surface.channels["roughness"][..., 0]
+    roughness = surface.of_kind(surface.channels["roughness"][..., 0], "dielectric")
     limit = surface.limits["roughness_mirror"]["mean"]
-    if metal is None or metal.shape != roughness.shape or metal.all():
+    if not roughness.size:
         return []
-    mean = float(roughness[~metal].mean())
+    mean = float(roughness.mean())
     message = f"roughness: mean {mean:.3f} on the dielectric, under {limit} it is a mirror or wet"
     badness = 1.0 if mean < limit else 0.0
     return [_Finding("roughness_mirror", "roughness", badness, "too_low", mean, limit, "roughness", message)]
