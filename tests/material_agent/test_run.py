@@ -1,0 +1,162 @@
+"""A whole run: what it leaves, that it repeats itself, and that being killed costs what it must and no more."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from agent_runs import GIVE_UP, RENDER, Plays, config, noise, search_run
+
+from graph_api import from_json
+from material_agent.errors import BadInput
+from material_agent.events import effective, read_events
+from material_agent.fit import RunResult, run_fit
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+@pytest.fixture(scope="module")
+def finished(pool, brick_file, tmp_path_factory):
+    """One uninterrupted run, which the others are compared with."""
+    out = tmp_path_factory.mktemp("finished")
+    return search_run(brick_file, out, pool=pool), out
+
+
+def verdicts(result):
+    return result.best.graph_hash, result.reward, [attempt.reward for attempt in result.attempts]
+
+
+def counted(spent):
+    return {name: amount for name, amount in spent.items() if name != "seconds"}
+
+
+def test_the_run_folder_is_whole(finished):
+    result, out = finished
+    names = {"graph.json", "material.blend", "material.py", "comparison.png", "reference.png", "events.jsonl"}
+    assert names <= {path.name for path in out.iterdir()}
+    assert {path.name for path in (out / "maps").iterdir()} == {
+        f"{name}.png" for name in ("beauty", "base_color", "roughness", "metallic", "normal", "height")
+    }
+    assert {path.name for path in (out / "views").iterdir()} == {"tilt.png", "sphere.png"}
+    assert RunResult.model_validate_json((out / "result.json").read_text()) == result
+    assert not list(out.rglob("*partial*"))
+    for event in read_events(out / "events.jsonl").events:
+        for picture in getattr(event, "images", {}).values():
+            assert (out / picture).is_file()
+
+
+def test_the_written_material_is_the_best_one(finished):
+    result, out = finished
+    from graph_api import content_hash
+
+    assert content_hash(from_json((out / "graph.json").read_text())) == result.best.graph_hash
+    assert result.final.evaluation.reward == pytest.approx(result.best.evaluation.reward)  # same side, same samples
+    assert result.final.reseeded.reward != result.final.evaluation.reward
+
+
+def test_the_same_seed_gives_the_same_graph_and_score_whatever_the_workers(finished, brick_file, tmp_path):
+    again = search_run(brick_file, tmp_path / "again", jobs=1)
+    assert verdicts(again) == verdicts(finished[0])
+    assert counted(again.spent) == counted(finished[0].spent)
+
+
+def test_another_seed_gives_another_graph(finished, pool, brick_file, tmp_path):
+    other = search_run(brick_file, tmp_path, pool=pool, seed=1, attempts=1)
+    assert other.best.graph_hash != finished[0].best.graph_hash
+
+
+def test_a_folder_with_a_run_in_it_is_refused_and_a_finished_one_resumes_to_its_result(finished, pool, brick_file):
+    result, out = finished
+    with pytest.raises(BadInput, match="empty run folder"):
+        search_run(brick_file, out, pool=pool)
+    assert search_run(brick_file, out, pool=pool, resume=True) == result
+    with pytest.raises(BadInput, match="seed=0"):
+        search_run(brick_file, out, pool=pool, resume=True, seed=5)
+
+
+def in_a_process(reference, out, fatal):
+    """A run that sends itself a signal in attempt 2, after its search was charged."""
+    script = (
+        f"import sys; sys.path[:0] = [{str(HERE)!r}, {str(ROOT)!r}]\n"
+        "from pathlib import Path\n"
+        "from agent_runs import search_run\n"
+        f"result = search_run(Path({str(reference)!r}), Path({str(out)!r}), fatal=(2, {int(fatal)}))\n"
+        "sys.exit(result.exit_code)\n"
+    )
+    return subprocess.Popen([sys.executable, "-c", script])
+
+
+def orphans(before):
+    """Blender workers that appeared since and still run two seconds after their parent's death."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        left = {p.pid for p in psutil.process_iter(["ppid", "cmdline"]) if is_orphan(p)} - before
+        if not left:
+            return set()
+        time.sleep(0.1)
+    return left
+
+
+def is_orphan(process):
+    return process.info["ppid"] == 1 and any("renderer.blender" in part for part in process.info["cmdline"] or ())
+
+
+def test_a_run_that_is_killed_leaves_its_best_and_goes_on_to_the_same_end(finished, pool, brick_file, tmp_path):
+    before = {p.pid for p in psutil.process_iter(["ppid", "cmdline"]) if is_orphan(p)}
+    killed = in_a_process(brick_file, tmp_path, signal.SIGKILL)
+    assert killed.wait(120) == -signal.SIGKILL
+    assert not (tmp_path / "result.json").exists()
+    assert from_json((tmp_path / "graph.json").read_text()).nodes
+    assert orphans(before) == set()
+
+    with (tmp_path / "events.jsonl").open("ab") as log:  # a write that the kill cut in the middle
+        log.write(b'{"kind": "thou')
+    at_kill = read_events(tmp_path / "events.jsonl").events[-1].spent
+    result = search_run(brick_file, tmp_path, pool=pool, resume=True)
+
+    assert verdicts(result) == verdicts(finished[0])
+    assert result.resumes == 1
+    events = read_events(tmp_path / "events.jsonl").events
+    assert [event.seq for event in events] == list(range(len(events)))
+    (resumed,) = [event for event in events if event.kind == "resumed"]
+    assert (resumed.repeats, resumed.torn_line) == (2, True)
+    assert counted(resumed.spent) == counted(at_kill)
+    assert resumed.spent["seconds"] >= at_kill["seconds"]
+    assert result.spent["candidates"] == finished[0].spent["candidates"] + 6  # the killed search was paid for
+    assert [e.attempt for e in effective(events) if e.kind == "attempt_started"] == [1, 2, 3]
+
+
+def test_sigterm_ends_the_run_in_order_with_the_best_so_far(brick_file, tmp_path):
+    ended = in_a_process(brick_file, tmp_path, signal.SIGTERM)
+    assert ended.wait(120) == 130
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert (result["outcome"], result["success"]) == ("interrupted", False)
+    assert result["best"]["attempt"] == 1
+    assert (tmp_path / "material.blend").stat().st_size > 0
+    events = read_events(tmp_path / "events.jsonl").events
+    assert (events[-1].kind, events[-1].outcome) == ("run_ended", "interrupted")
+
+
+def test_a_run_whose_renders_all_fail_ends_normally_and_says_so(pool, brick_file, tmp_path):
+    plays = Plays([[*noise(), RENDER, GIVE_UP]])
+    settings = config(brick_file, tmp_path, attempts=1, samples=4096, step_resolution=1024, render_timeout_s=0.3)
+    result = run_fit(settings, actor_factory=plays, reflector=None, renderer=pool)
+    assert (result.outcome, result.best, result.exit_code) == ("unfinished", None, 1)
+    assert "no render was judged" in result.reason
+    assert result.attempts[0].label == "untrustworthy_observation"
+    assert result.spent["renders"] == 1
+
+
+def test_a_missing_reference_is_refused_before_a_folder_is_made(pool, tmp_path):
+    from references import ReferenceFault
+
+    with pytest.raises(ReferenceFault):
+        run_fit(config(tmp_path / "no.png", tmp_path / "out"), actor_factory=Plays([[GIVE_UP]]), reflector=None)
+    assert not (tmp_path / "out").exists()
