@@ -51,7 +51,8 @@ class BlenderPool:
         self.version = ""
         self._recycle_after = recycle_after
         self._memory_cap_mb = memory_cap_mb
-        self._workers = [Worker(threads or max(1, cores // self.jobs)) for _ in range(self.jobs)]
+        self.threads = threads or max(1, cores // self.jobs)
+        self._workers = [Worker(self.threads) for _ in range(self.jobs)]
         self._idle = list(self._workers)
         self._changed = threading.Condition()
         self._closed = False
