@@ -80,6 +80,8 @@ class Evaluator:
     def screen(self, images_srgb: npt.ArrayLike) -> FloatArray:
         """Score sRGB images (B, S, S, 3) cheaply and without weights, for search: (B,) in [0, 1]."""
         images = _batch(images_srgb)
+        if not len(images):
+            return np.zeros(0, dtype=np.float32)
         size = comparison_size(self.target.side, images.shape[1])
         if size not in self._screens:
             self._screens[size] = Screen(self.target, self.calibration.at(size), size)
@@ -92,6 +94,8 @@ class Evaluator:
         """
         network = deep_texture()
         images = _batch(images_srgb)
+        if not len(images):
+            return np.zeros(0, dtype=np.float32)
         size = comparison_size(self.target.side, images.shape[1])
         reference, own = self.target.measurement(size, network), self.target.self_distances(size, network)
         normalisations = self.calibration.at(size).components
@@ -129,5 +133,6 @@ def _batch(images_srgb: npt.ArrayLike) -> FloatArray:
     images = np.asarray(images_srgb, dtype=np.float32)
     if images.ndim != 4 or images.shape[3] != 3 or images.shape[1] != images.shape[2]:
         raise EvaluatorError("images of shape (B, S, S, 3)", f"shape {images.shape}")
-    as_rgb(images.reshape(-1, *images.shape[2:]), "images") if len(images) else None
+    if len(images):
+        as_rgb(images.reshape(-1, *images.shape[2:]), "images")
     return np.clip(images, 0, 1)

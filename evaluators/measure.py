@@ -84,7 +84,7 @@ def colour_points(images: FloatArray, samples: int = COLOUR_SAMPLES) -> FloatArr
     size = images.shape[-2]
     step = max(1, int(np.ceil(size / np.sqrt(samples))))
     chosen = images[..., step // 2 :: step, step // 2 :: step, :]
-    return srgb_to_lab(chosen.reshape(*images.shape[:-3], -1, 3))
+    return srgb_to_lab(chosen.reshape(*images.shape[:-3], chosen.shape[-3] * chosen.shape[-2], 3))
 
 
 def ring_scale(size: int) -> dict[str, npt.NDArray[np.intp]]:

@@ -52,7 +52,8 @@ class _Surface:
             return values if kind == "dielectric" else values[:0]
         between = self.limits["metallic_between"]
         plane = metallic[..., 0]
-        return values[plane > between["high"] if kind == "metal" else plane < between["low"]]
+        chosen = plane > between["high"] if kind == "metal" else plane < between["low"]
+        return np.asarray(values[chosen], dtype=np.float32)
 
 
 _Check = Callable[[_Surface], list[_Finding]]
