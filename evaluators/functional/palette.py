@@ -95,9 +95,10 @@ def color_axis(image_srgb: Array) -> ColorAxis:
     order = np.argsort((lab - mean) @ axis, kind="stable")
     linear = np.asarray(srgb_to_linear(image), dtype=np.float64).reshape(-1, 3)[order]
     total = np.concatenate([np.zeros((1, 3)), np.cumsum(linear, axis=0)])
-    # The window of quantile q is half a step to either side, at least one pixel wide.
-    centre = np.linspace(0, len(linear), QUANTILES)
-    half = max(len(linear) / (QUANTILES - 1) / 2, 0.5)
+    # The window of a quantile is four steps wide, because colours of one position differ; narrower towards the ends,
+    # so that the extremes stay.
+    centre, step = np.linspace(0, len(linear), QUANTILES), len(linear) / (QUANTILES - 1)
+    half = np.maximum(np.minimum(2 * step, np.minimum(centre, len(linear) - centre) + step / 2), 0.5)
     low = np.floor(np.clip(centre - half, 0, len(linear) - 1)).astype(int)
     high = np.maximum(np.ceil(np.clip(centre + half, 1, len(linear))).astype(int), low + 1)
     colors = (total[high] - total[low]) / (high - low)[:, None]

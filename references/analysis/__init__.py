@@ -2,5 +2,17 @@
 
 from references.analysis.analyze import analyze
 from references.analysis.model import STRUCTURES, Analysis, Cue, Hypothesis, Inferred, Measured, Regions, Structure
+from references.analysis.overview import overview
 
-__all__ = ["STRUCTURES", "Analysis", "Cue", "Hypothesis", "Inferred", "Measured", "Regions", "Structure", "analyze"]
+__all__ = [
+    "STRUCTURES",
+    "Analysis",
+    "Cue",
+    "Hypothesis",
+    "Inferred",
+    "Measured",
+    "Regions",
+    "Structure",
+    "analyze",
+    "overview",
+]

@@ -1,0 +1,136 @@
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from references import ReferenceFault, analyze, bundled_names, load_reference
+from references.analysis import STRUCTURES, overview
+from references.bundled import bundled
+
+PHOTOS = os.environ.get("MATERIAL_AGENT_PHOTOS")
+
+# What a person sees: cells along a row, rows, offset between rows (None: nothing repeats).
+SEEN = {
+    "brick_red": (6, 20, 0.5),
+    "brick_weathered": (5, 14, 0.5),
+    "brick_panels": (4, 4, 0.0),
+    "tile_light": (5, 5, 0.0),
+    "gingham": (3.8, 4.2, 0.0),
+    "fabric_pattern": (7, 5.1, 0.0),
+    "diamond_plate": (6, 6, 0.0),
+    "marble_dark": None,
+    "marble_light": None,
+    "plaster": None,
+    "wood_dark": None,
+    "wood_plank": None,
+    "rust_peeling": None,
+    "metal_smudged": None,
+    "rocky_trail": None,
+}
+
+
+def bundled_ids():
+    return [entry.id for entry in bundled()]
+
+
+@pytest.mark.parametrize("twin", ["", ":twin"])
+@pytest.mark.parametrize("name", bundled_ids())
+def test_the_true_family_is_among_the_first_two(name, twin):
+    truth = next(entry.family for entry in bundled() if entry.id == name)
+    analysis = analyze(load_reference(name + twin))
+    assert truth in [h.structure for h in analysis.hypotheses[:2]]
+
+
+def test_the_brick_wall_is_measured_as_it_was_built():
+    lattice = analyze(load_reference("brick_wall")).lattice
+    assert lattice is not None
+    assert lattice.counts == pytest.approx((6, 12), rel=0.03)
+    assert lattice.offset == pytest.approx(0.5, abs=0.03)
+    assert abs(np.degrees(lattice.angle_rad)) < 0.5
+
+
+def test_hypotheses_are_a_distribution_with_evidence():
+    analysis = analyze(load_reference("skimage:brick"))
+    assert sorted(h.structure for h in analysis.hypotheses) == sorted(STRUCTURES)
+    assert sum(h.probability for h in analysis.hypotheses) == pytest.approx(1)
+    probabilities = [h.probability for h in analysis.hypotheses]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert analysis.hypotheses[0].structure == "brick"
+    assert analysis.hypotheses[0].evidence
+    assert all(0 <= cue.confidence <= 0.6 for cue in analysis.cues)
+
+
+def test_skimage_stochastic_textures_have_no_lattice():
+    assert analyze(load_reference("skimage:grass")).lattice is None
+    assert analyze(load_reference("skimage:gravel")).lattice is None
+
+
+def test_json_separates_measured_from_inferred_and_is_reproducible():
+    reference = load_reference("skimage:gravel")
+    data = analyze(reference, patch_size_m=0.5).to_json()
+    text = json.dumps(data, allow_nan=False)
+    assert json.loads(text) == data
+    assert data["schema"] == "analysis/1"
+    assert set(data) == {"schema", "measured", "inferred"}
+    assert data["measured"]["patch_size_m"] == 0.5
+    assert "minority" not in data["measured"]["regions"]["split"]
+    assert len(data["measured"]["color_axis"]["quantile_colors_linear"]) == 257
+    assert json.dumps(analyze(reference, patch_size_m=0.5).to_json()) == text
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (17, 40), (1, 1)])
+def test_small_flat_and_extreme_pictures(shape):
+    flat = np.full((*shape, 3), 0.5, np.float32)
+    if min(shape) < 16:
+        with pytest.raises(ValueError, match="sides"):
+            analyze(flat)
+        return
+    for image in (flat, np.zeros_like(flat), np.ones_like(flat)):
+        json.dumps(analyze(image).to_json(), allow_nan=False)
+    noise = np.random.default_rng(0).random((*shape, 3)).astype(np.float32)
+    json.dumps(analyze(noise).to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("image", "reason"),
+    [(np.zeros((32, 32)), "shape"), (np.full((32, 32, 3), np.nan), "finite"), (np.full((32, 32, 3), 2.0), "finite")],
+)
+def test_bad_pictures_are_refused(image, reason):
+    with pytest.raises(ValueError, match=reason):
+        analyze(image)
+    with pytest.raises(ValueError, match="patch size"):
+        analyze(np.zeros((32, 32, 3)), patch_size_m=0)
+
+
+def test_the_overview_draws_the_lattice():
+    reference = load_reference("brick_wall")
+    analysis = analyze(reference)
+    sheet = np.asarray(overview(reference.image_srgb, analysis)).astype(int)
+    assert sheet.shape[1] > 900
+    yellow = (np.abs(sheet - (255, 210, 0)).sum(axis=-1) < 10).mean(axis=1)
+    # Twelve rows of bricks: as many horizontal lines, a third of the sheet wide.
+    lines = np.flatnonzero(np.diff((yellow > 0.25).astype(int)) == 1)
+    assert len(lines) in (11, 12, 13)
+
+
+@pytest.mark.photos
+@pytest.mark.skipif(not PHOTOS, reason="needs MATERIAL_AGENT_PHOTOS, a folder of photographs")
+@pytest.mark.parametrize("name", SEEN)
+def test_photographs(name):
+    path = Path(PHOTOS or "") / f"{name}.jpg"
+    try:
+        lattice = analyze(load_reference(path)).lattice
+    except ReferenceFault:
+        pytest.skip(f"no {name}.jpg in the folder")
+    seen = SEEN[name]
+    assert (lattice is None) == (seen is None)
+    if lattice is not None and seen is not None:
+        assert lattice.counts == pytest.approx(seen[:2], rel=0.05)
+        assert abs((lattice.offset - seen[2] + 0.5) % 1 - 0.5) < 0.05
+        assert abs(np.degrees(lattice.angle_rad)) < 2
+
+
+def test_names_are_listed():
+    assert set(bundled_ids()) < set(bundled_names())
