@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help install install-browser demo test check format bench venvs clean
 
+# Threads that spin while they wait starve Blender's workers on a machine with few cores.
+export OMP_WAIT_POLICY ?= PASSIVE
+
 BIN := .venv/bin
 REFERENCE ?= brick
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from material_agent.cli.main import main
+from material_agent.cli.app import main
 
 __all__ = ["main"]

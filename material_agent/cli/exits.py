@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from enum import IntEnum
-
-from material_agent.errors import MaterialAgentError
 
 
 class Exit(IntEnum):
@@ -21,15 +18,9 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-class EnvironmentLacks(MaterialAgentError):
-    """Something that must be installed is not; the message names the command that installs it."""
-
-
 # By name, because an error can only have come from a module that is loaded, and naming it must not load it. The first
 # class that fits decides, so the narrow ones stand before their bases.
 _CODES: tuple[tuple[str, str, Exit], ...] = (
-    ("material_agent.cli.exits", "EnvironmentLacks", Exit.ENVIRONMENT),
-    ("material_agent.errors", "Cancelled", Exit.INTERRUPTED),
     ("material_agent.errors", "MaterialAgentError", Exit.BAD_INPUT),
     ("renderer.blendfile", "BlendFileError", Exit.BAD_INPUT),
     ("renderer.errors", "RendererError", Exit.ENVIRONMENT),
@@ -60,11 +51,3 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'file'}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def need(module: str, command: str) -> None:
-    """Check that `module` can be imported. Raises `EnvironmentLacks` with the command that installs it."""
-    try:
-        importlib.import_module(module)
-    except ImportError as error:
-        raise EnvironmentLacks(f"expected {module} to be installed, got {error}; install it: {command}") from error

@@ -68,7 +68,7 @@ def _blender() -> Iterator[Check]:
     if importlib.util.find_spec("numpy") is None:
         yield Check("Blender", "missing", "cannot be looked at without numpy", "pip install numpy")
         return
-    from renderer.probe import probe  # noqa: PLC0415 - needs numpy
+    from renderer import probe  # noqa: PLC0415 - needs numpy
 
     for found in probe():
         yield Check(found.name, "ok" if found.ok else "missing", found.text, found.fix)

@@ -14,18 +14,20 @@ from pydantic import ValidationError
 from evaluators.calibration import load_calibration
 from graph_api import GraphError, ban_from_json
 from material_agent.errors import BadInput
-from material_agent.events import EvaluationRecord, Search, read_events
+from material_agent.events import EvaluationRecord, read_events
 from material_agent.fit.result import FinalRecord, RunResult
 from material_agent.reports import charts
 from material_agent.reports.pictures import Album
 from material_agent.reports.reproduce import command_line
-from material_agent.reports.story import Attempt, Move, Story, arguments, tell
+from material_agent.reports.story import Attempt, Edits, Move, Searches, Story, arguments, tell
 
 HERO_SIDE = 512
 PICTURE_SIDE = 256
 THUMB_SIDE = 160
 _CHANNELS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
 _SCALES = ("macro", "meso", "micro", "global")
+_KINDS: Mapping[type, str] = {str: "thought", Searches: "searches", Edits: "edits", Move: "move"}
+_VIEWS = ("tilt", "sphere")
 _OUTCOMES = {
     "success": ("accepted", "Accepted", "Every term that counts is above its threshold."),
     "unfinished": (
@@ -143,6 +145,7 @@ def _first(album: Album, side: int, paths: tuple[str, ...]) -> str | None:
 
 def _maps(album: Album) -> list[tuple[str, str]]:
     found = [(name, album.uri(f"maps/{name}.png", PICTURE_SIDE)) for name in _CHANNELS]
+    found += [(name, album.uri(f"views/{name}.png", PICTURE_SIDE)) for name in _VIEWS]
     return [(name, uri) for name, uri in found if uri]
 
 
@@ -170,8 +173,8 @@ def _spent_in(story: Story, attempt: Attempt) -> dict[str, float]:
     return {name: value for name, value in used.items() if value > 0}
 
 
-def _kind(item: str | Search | Move) -> str:
-    return "thought" if isinstance(item, str) else "search" if isinstance(item, Search) else "move"
+def _kind(item: str | Searches | Edits | Move) -> str:
+    return _KINDS[type(item)]
 
 
 def _ban(data: object) -> str:

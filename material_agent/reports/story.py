@@ -46,6 +46,33 @@ class Move:
     useless: bool = False
     lost: str = ""
 
+    @property
+    def plain(self) -> bool:
+        """Whether nothing but the action itself is to be told."""
+        return self.status == "ok" and not (self.images or self.evaluation or self.lost)
+
+
+@dataclass
+class Edits:
+    """Edits in a row that went as asked: counted by action, listed on demand."""
+
+    moves: list[Move] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each action, in the order of their first use."""
+        found: dict[str, int] = {}
+        for move in self.moves:
+            found[move.op] = found.get(move.op, 0) + 1
+        return found
+
+
+@dataclass
+class Searches:
+    """Searches in a row."""
+
+    events: list[Search] = field(default_factory=list)
+
 
 @dataclass
 class Step:
@@ -59,6 +86,26 @@ class Step:
     def moves(self) -> list[Move]:
         """The moves alone."""
         return [item for item in self.events if isinstance(item, Move)]
+
+    @property
+    def told(self) -> list[str | Searches | Edits | Move]:
+        """The events as they are told: runs of plain edits and of searches as one."""
+        told: list[str | Searches | Edits | Move] = []
+        for event in self.events:
+            last = told[-1] if told else None
+            if isinstance(event, Search):
+                group = last if isinstance(last, Searches) else Searches()
+                group.events.append(event)
+                if group is not last:
+                    told.append(group)
+            elif isinstance(event, Move) and event.plain:
+                edits = last if isinstance(last, Edits) else Edits()
+                edits.moves.append(event)
+                if edits is not last:
+                    told.append(edits)
+            else:
+                told.append(event)
+        return told
 
     @property
     def reward(self) -> float | None:
@@ -185,6 +232,8 @@ def _tell_event(attempt: Attempt, event: AnyEvent) -> None:
 
 
 def _answer(attempt: Attempt, event: Observed | Evaluated | WorkerLost) -> None:
+    if isinstance(event, Observed) and event.op == "reset":
+        return  # the environment's own first word, to no action
     if isinstance(event, Observed):
         move = _move(attempt, event.id, event.op)
         move.status, move.messages, move.view = event.status, event.messages, event.view

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -50,6 +51,8 @@ def application() -> typer.Typer:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name); returns the exit code and never raises for bad input."""
+    # Threads that spin while they wait starve Blender's workers; read when torch loads its OpenMP.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         command: Any = typer.main.get_command(application())
         result = command(args=list(arguments), prog_name="material-agent", standalone_mode=False)

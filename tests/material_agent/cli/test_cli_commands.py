@@ -1,0 +1,145 @@
+"""The commands on real graphs and pictures, with Blender."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from graph_api import AddNode, Connect, SetParam, apply, content_hash, dumps, load_graph, start_graph
+from material_agent.cli.app import run
+from material_agent.cli.exits import Exit
+
+
+@pytest.fixture(scope="module")
+def graph():
+    graph = start_graph("5.0")
+    shading = next(node.id for node in graph.nodes.values() if node.type == "ShaderNodeBsdfPrincipled")
+    edits = (
+        AddNode("ShaderNodeTexChecker", id="checks"),
+        SetParam("checks", "Scale", 8.0),
+        SetParam("checks", "Color1", (0.6, 0.1, 0.1, 1.0)),
+        Connect("checks.Color", shading, "Base Color"),
+    )
+    for edit in edits:
+        graph = apply(graph, edit).graph
+    return graph
+
+
+@pytest.fixture(scope="module")
+def graph_file(graph, tmp_path_factory):
+    path = tmp_path_factory.mktemp("graph") / "checks.json"
+    path.write_text(dumps(graph))
+    return path
+
+
+def answer(capfd, *arguments, code=Exit.SUCCESS):
+    """The JSON object that a command prints on stdout."""
+    returned = run([*map(str, arguments), "--json"])
+    out, err = capfd.readouterr()
+    assert returned == code, err
+    data = json.loads(out)
+    assert data["schema"] == {"name": f"material-agent/{arguments[0]}", "version": 1}
+    return data
+
+
+def test_render_writes_every_channel(graph_file, tmp_path, capfd):
+    words = ("--channels", "all", "-r", 32, "--samples", 1, "-o", tmp_path / "out")
+    data = answer(capfd, "render", graph_file, *words)
+    assert data["status"] == "ok"
+    assert set(data["files"]) == {"beauty", "base_color", "roughness", "metallic", "normal", "height"}
+    with Image.open(data["files"]["base_color"]) as picture:
+        assert picture.size == (32, 32)
+        colors = {color for _, color in picture.getcolors()}
+    assert len(colors) == 2
+
+
+def test_a_graph_that_does_not_compile_is_bad_input(graph, tmp_path, capfd):
+    document = json.loads(dumps(graph))
+    document["nodes"].append({"id": "odd", "type": "ShaderNodeNoSuchThing"})
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(document))
+    assert run(["render", str(path), "-r", "32"]) == Exit.BAD_INPUT
+    assert "ShaderNodeNoSuchThing" in capfd.readouterr().err
+
+
+def test_evaluate_tells_a_likeness_from_a_stranger(graph_file, tmp_path, capfd):
+    render = answer(capfd, "render", graph_file, "-r", 256, "--samples", 1, "-o", tmp_path)["files"]["beauty"]
+    own = answer(capfd, "evaluate", render, render)
+    other = answer(capfd, "evaluate", render, "skimage:grass")
+    assert own["reward"] is None
+    assert set(own["terms"]) == {"structure", "appearance"}
+    for term in ("structure", "appearance"):
+        assert own["terms"][term]["value"] > 0.9
+        assert own["terms"][term]["value"] > other["terms"][term]["value"] + 0.3
+
+
+def test_evaluate_judges_a_graph_by_all_terms(graph_file, capfd):
+    data = answer(capfd, "evaluate", graph_file, "skimage:grass", "-r", 64, code=Exit.NOT_ACCEPTED)
+    assert set(data["terms"]) == {"structure", "appearance", "physical", "compile", "budget"}
+    assert data["success"] is False
+    assert data["failures"]
+    assert 0 < data["reward"] < 1
+
+
+def test_export_and_inspect_agree_about_the_graph(graph, graph_file, tmp_path, capfd):
+    blend = answer(capfd, "export", graph_file, "--to", "blend", "-o", tmp_path / "checks.blend")["path"]
+    kinds = [node["type"] for node in answer(capfd, "inspect", blend)["summary"]["nodes"]]
+    assert sorted(kinds) == sorted(node.type for node in graph.nodes.values())
+    copy = answer(capfd, "export", graph_file, "--to", "json", "-o", tmp_path / "copy.json")["path"]
+    assert answer(capfd, "inspect", copy)["graph_hash"] == content_hash(graph)
+    assert content_hash(load_graph(Path(copy).read_text()).graph) == content_hash(graph)
+    script = answer(capfd, "export", graph_file, "--to", "python", "-o", tmp_path / "checks.py")["path"]
+    compile(Path(script).read_text(), script, "exec")
+
+
+def test_export_writes_maps(graph_file, tmp_path, capfd):
+    folder = answer(capfd, "export", graph_file, "--to", "maps", "-r", 32, "-o", tmp_path / "maps")["path"]
+    names = sorted(path.name for path in Path(folder).iterdir())
+    assert names == ["base_color.png", "height.png", "metallic.png", "normal.png", "roughness.png"]
+
+
+def test_analyze_finds_the_grid(tmp_path, capfd):
+    y, x = np.mgrid[0:256, 0:256]
+    grid = np.where((x % 32 < 4) | (y % 32 < 4), 60, 190).astype(np.uint8)
+    path = tmp_path / "grid.png"
+    Image.fromarray(grid).save(path)
+    data = answer(capfd, "analyze", path)
+    assert data["reference"]["size"] == [256, 256]
+    assert data["analysis"]["inferred"]["hypotheses"][0]["structure"] in ("tile", "brick", "stamped_lattice")
+
+
+def test_doctor_finds_this_machine_fit(capfd):
+    data = answer(capfd, "doctor")
+    assert data["ok"] is True
+    found = {check["name"]: check["status"] for check in data["checks"]}
+    assert found["Python"] == found["blender"] == found["EfficientNet-Lite0 weights"] == "ok"
+
+
+def test_doctor_knows_half_a_download_and_no_value_of_a_key(capfd, monkeypatch, tmp_path):
+    folder = tmp_path / "hub" / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder / "alexnet-owt-7be5be79.pth").write_bytes(b"half")
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", "not-for-print")
+    data = answer(capfd, "doctor")
+    trunks = {check["name"]: check for check in data["checks"] if check["name"].startswith("LPIPS")}
+    half, absent = trunks["LPIPS trunk AlexNet"], trunks["LPIPS trunk VGG16"]
+    assert (half["status"], absent["status"]) == ("optional", "optional")
+    assert "half a download" in half["detail"]
+    assert half["command"].startswith("rm ")
+    assert "not in torch's cache" in absent["detail"]
+    assert "OPENAI_API_KEY" in json.dumps(data)
+    assert "not-for-print" not in json.dumps(data)
+
+
+def test_doctor_says_what_is_missing_and_exits_with_3(capfd, monkeypatch):
+    from renderer.probe import library_check
+
+    missing = library_check("\tlibXi.so.6 => not found\n\tlibX11.so.6 => /usr/lib/libX11.so.6\n")
+    monkeypatch.setattr("renderer.probe", lambda: [missing])
+    data = answer(capfd, "doctor", code=Exit.ENVIRONMENT)
+    assert data["ok"] is False
+    check = next(check for check in data["checks"] if check["status"] == "missing")
+    assert check["command"] == "apt-get install -y libxi6"
