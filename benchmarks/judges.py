@@ -4,11 +4,18 @@
 stlpips-pytorch; the trunk is laid out here, so that the wheel's undeclared imports are not needed. `EfficientNetJudge`
 is the network that the evaluator uses as well, for comparison. Both are means and deviations of features, the texture
 term of DISTS. Pictures are sRGB (H, W, 3), float in [0, 1].
+
+    python benchmarks/judges.py [--photos DIR] [--quick]
+
+measures how well each judge tells the first and last quarters of a picture, at 128 px, from those of other pictures.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +25,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import torch
+from PIL import Image
+from skimage import data as skimage_data
 from torch.nn import functional as nn
+
+# When run, Python puts this folder first, where renderer.py would hide the package of its name.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from evaluators.errors import EvaluatorError, WeightsUnavailableError
 from evaluators.functional.texture import BlockStatistics, TextureStatistics, deep_texture, statistics_distance
@@ -147,3 +159,48 @@ def _last_crop(picture: npt.ArrayLike, crop: int) -> FloatArray:
     if square.shape[0] < crop:
         square = resize_srgb(square, crop)
     return square[-crop:, -crop:]
+
+
+def load_pictures(photos: Path | None) -> dict[str, FloatArray]:
+    """Central squares in sRGB of scikit-image's three textures and of a folder's pictures."""
+    names = ("brick", "grass", "gravel")
+    pictures = {name: centre_square(as_srgb(getattr(skimage_data, name)(), name)) for name in names}
+    for path in sorted(photos.iterdir()) if photos else ():
+        if path.suffix.lower() in {".jpg", ".jpeg", ".png"}:
+            with Image.open(path) as image:
+                pictures[path.stem] = centre_square(as_srgb(np.asarray(image.convert("RGB")), path.name))
+    return pictures
+
+
+def ranking(closeness: npt.NDArray[np.floating[Any]]) -> dict[str, float]:
+    """AUC and precision at 1 of a matrix (references, candidates) whose diagonal is the same material."""
+    same, other = np.diag(closeness), closeness[~np.eye(len(closeness), dtype=bool)]
+    wins = (same[:, None] > other).mean() + (same[:, None] == other).mean() / 2
+    return {"auc": float(wins), "p_at_1": float((closeness.argmax(axis=1) == np.arange(len(closeness))).mean())}
+
+
+def main(arguments: list[str]) -> int:
+    from _report import finish  # noqa: PLC0415  (found only when this file is run)
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
+    parser.add_argument("--quick", action="store_true", help="six pictures")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    pictures = list(load_pictures(Path(options.photos) if options.photos else None).values())
+    pictures = pictures[:6] if options.quick else pictures
+    figures: dict[str, float] = {"pictures": len(pictures)}
+    for key, judge in (("st_lpips", StLpipsVggJudge()), ("efficientnet", EfficientNetJudge())):
+        halves = [p.shape[0] // 2 for p in pictures]
+        first = [judge.statistics(resize_srgb(p[:h, :h], 128)) for p, h in zip(pictures, halves, strict=True)]
+        last = [judge.statistics(resize_srgb(p[-h:, -h:], 128)) for p, h in zip(pictures, halves, strict=True)]
+        table = np.array([[float(statistics_distance(b, a)[0]) for b in last] for a in first])
+        figures |= {f"{key}_{name}": value for name, value in ranking(-table).items()}
+        figures[f"{key}_same_median"] = float(np.median(np.diag(table)))
+        figures[f"{key}_other_median"] = float(np.median(table[~np.eye(len(table), dtype=bool)]))
+    bars = {"st_lpips_auc": 0.95, "efficientnet_auc": 0.95}
+    return finish("judges", figures, bars, details={"quick": options.quick}, packages=("numpy", "torch"))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

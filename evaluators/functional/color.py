@@ -1,13 +1,15 @@
-"""Colour: the sRGB transfer curve, CIE Lab and luma, on arrays whose last axis is RGB."""
+"""Colour: CIE Lab, luma, and the renderer's sRGB transfer curve, on arrays whose last axis is RGB."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from renderer import images
+
 FloatArray = npt.NDArray[np.float32]
 
-# IEC 61966-2-1, and its primaries with the D65 white of the 2° observer.
+# The primaries of IEC 61966-2-1 with the D65 white of the 2° observer.
 _RGB_TO_XYZ = np.array(
     [[0.412453, 0.357580, 0.180423], [0.212671, 0.715160, 0.072169], [0.019334, 0.119193, 0.950227]], dtype=np.float32
 )
@@ -16,18 +18,13 @@ _REC709_LUMA = np.array([0.2126, 0.7152, 0.0722], dtype=np.float32)
 
 
 def linear_to_srgb(linear: npt.ArrayLike) -> FloatArray:
-    """Scene-linear Rec. 709 to display-referred sRGB in [0, 1], any shape; values outside [0, 1] are clipped.
-
-    This is Blender's Standard view transform for a camera exposure of 0 (IEC 61966-2-1).
-    """
-    x = np.clip(np.asarray(linear, dtype=np.float32), 0.0, 1.0)
-    return np.where(x <= 0.0031308, x * 12.92, 1.055 * np.power(x, 1 / 2.4) - 0.055).astype(np.float32)
+    """`renderer.images.linear_to_srgb` (the Standard transform) of anything like an array, as float32."""
+    return np.asarray(images.linear_to_srgb(np.asarray(linear, dtype=np.float32)), dtype=np.float32)
 
 
 def srgb_to_linear(srgb: npt.ArrayLike) -> FloatArray:
-    """Display-referred sRGB in [0, 1] to scene-linear Rec. 709 in [0, 1], any shape (IEC 61966-2-1)."""
-    x = np.clip(np.asarray(srgb, dtype=np.float32), 0.0, 1.0)
-    return np.where(x <= 0.04045, x / 12.92, np.power((x + 0.055) / 1.055, 2.4)).astype(np.float32)
+    """`renderer.images.srgb_to_linear` of anything like an array, as float32."""
+    return np.asarray(images.srgb_to_linear(np.asarray(srgb, dtype=np.float32)), dtype=np.float32)
 
 
 def srgb_to_lab(image: npt.ArrayLike) -> FloatArray:
