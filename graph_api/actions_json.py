@@ -34,7 +34,7 @@ def _is_value(hint: object) -> bool:
     return hint == Value
 
 
-def _schema_of(hint: Any) -> Json:  # noqa: ANN401 - a type annotation
+def _schema_of(hint: Any) -> Json:
     if _is_value(hint):
         return dict(VALUE_SCHEMA)
     if get_origin(hint) is Literal:
@@ -77,7 +77,7 @@ def action_to_json(action: Action) -> Json:
     return found
 
 
-def _open(value: object) -> Any:  # noqa: ANN401 - JSON
+def _open(value: object) -> Any:
     """The value of a `set_param`, which may still be a model's own JSON."""
     if isinstance(value, Mapping):
         return {str(key): _open(item) for key, item in value.items()}
@@ -112,7 +112,7 @@ def action_from_json(data: object) -> Action:
     return kind(**{name: _field(data[name], hints[name], f"{op}.{name}") for name in known if name in data})
 
 
-def _field(raw: object, hint: Any, where: str) -> Any:  # noqa: ANN401 - decided by the annotation
+def _field(raw: object, hint: Any, where: str) -> Any:
     if _is_value(hint):
         return _value(raw, where)
     if get_origin(hint) is Literal:

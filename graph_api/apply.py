@@ -11,7 +11,8 @@ from typing import Any
 
 from graph_api.actions import AddNode, Connect, Disconnect, Edit, RemoveNode, SetParam
 from graph_api.catalog import Catalog, Property, Socket, load_catalog
-from graph_api.coerce import PROPERTY_COERCIONS, Target, short, socket_value
+from graph_api.coerce import PROPERTY_COERCIONS, Target, short, socket_value, to_text
+from graph_api.consequences import ACTIVE, link_text, with_one_active, without_dead_links, without_retyped_values
 from graph_api.errors import ActionRejected
 from graph_api.ids import acceptable, fresh_id, safe_id
 from graph_api.model import ROLES, Graph, Link, Node, Value
@@ -115,6 +116,9 @@ def _add_node(work: _Work, action: AddNode) -> Applied:
         settings = "".join(f", {name} {value}" for name, value in properties.items())
         text = f"{alias.old} is {kind.type}{settings} since Blender {alias.since}"
         work.notices.append(Notice("alias", text, wanted))
+    if ACTIVE in kind.properties and any(one.type == kind.type for one in work.graph.nodes.values()):
+        # As in Blender: the first output of a type is the active one, later ones wait until they are made active.
+        node = replace(node, properties={**node.properties, ACTIVE: False})
     return _done(work, work.graph.with_node(node), wanted, f"added {wanted} ({kind.type})")
 
 
@@ -148,17 +152,17 @@ def _connect(work: _Work, action: Connect) -> Applied:
     link = Link(source.id, output.identifier, target.id, slot.identifier)
     old = work.graph.link_into(target.id, slot.identifier)
     if old == link:
-        return _nothing(work, target.id, f"{_link_text(work, link)} is there already")
+        return _nothing(work, target.id, f"{link_text(work.graph, work.catalog, link)} is there already")
     circle = reaches(work.graph.links, target.id, source.id)
     if circle:
         got = " -> ".join((*circle, target.id))
         raise ActionRejected("cycle", "a link that closes no circle", got, node=target.id, socket=slot.name)
     _check_types(work, source, output, target, slot)
     kept = tuple(one for one in work.graph.links if one != old)
-    changes = [f"linked {_link_text(work, link)}"]
+    changes = [f"linked {link_text(work.graph, work.catalog, link)}"]
     if old is not None:
-        changes.append(f"replaced {_link_text(work, old)}")
-        text = f"an input takes one link: {_link_text(work, old)} was replaced"
+        changes.append(f"replaced {link_text(work.graph, work.catalog, old)}")
+        text = f"an input takes one link: {link_text(work.graph, work.catalog, old)} was replaced"
         work.notices.append(Notice("link_replaced", text, target.id, slot.identifier))
     return _done(work, replace(work.graph, links=(*kept, link)), target.id, *changes)
 
@@ -176,45 +180,40 @@ def _check_types(work: _Work, source: Node, output: Socket, target: Node, slot: 
             raise ActionRejected("type_mismatch", expected, got, suggestion=hint, node=node, socket=socket)
 
 
-def _link_text(work: _Work, link: Link) -> str:
-    def name(node_id: str, socket: str, output: bool) -> str:
-        state = state_of(work.graph.nodes[node_id], work.catalog)
-        found = state.side(output).get(socket)
-        return f"{node_id}.{shown(found) if found else socket}"
-
-    return f"{name(link.src, link.src_socket, True)} -> {name(link.dst, link.dst_socket, False)}"
-
-
 def _set_param(work: _Work, action: SetParam) -> Applied:
     node = known_node(work.graph, action.node)
     key = _text(action.key, "key")
-    kind, state = type_of(node, work.catalog), state_of(node, work.catalog)
-    socket = match(key, state.enabled_inputs)
-    if socket is not None:
-        # Again with the aliases' notices; the first look keeps properties from being shadowed by near misses.
-        socket = find_socket(node, key, work.catalog, work.notices)
-        if socket is not None:
-            return _set_input(work, node, socket, action.value)
-    if key in kind.properties:
-        return _set_property(work, node, kind.properties[key], action.value)
-    if node.type in OUTPUT_VALUES and (output := match(key, state.enabled_outputs)) is not None:
-        return _set_output(work, node, output, action.value)
-    if key == "label":
-        target = Target(node.id, key)
-        label = PROPERTY_COERCIONS["string"](action.value, Property("label", "string", ""), node, target)
-        return _store(work, node, replace(node, label=str(label)), "label", node.label, label)
-    nested = _nested(work, node, key, action.value)
-    if nested is not None:
-        return nested
+    for find in _FINDERS:
+        result = find(work, node, key, action.value)
+        if result is not None:
+            return result
+    raise reject_socket(node, key, work.catalog, known=tuple(type_of(node, work.catalog).properties))
+
+
+def _exact_input(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    if match(key, state_of(node, work.catalog).enabled_inputs) is None:
+        return None
     socket = find_socket(node, key, work.catalog, work.notices)
-    if socket is not None:
-        return _set_input(work, node, socket, action.value)
-    prop = find_property(node, key, work.catalog, work.notices)
-    if prop is not None:
-        return _set_property(work, node, prop, action.value)
-    if node.type in OUTPUT_VALUES and (found := find_socket(node, key, work.catalog, work.notices, output=True)):
-        return _set_output(work, node, found, action.value)
-    raise reject_socket(node, key, work.catalog, known=tuple(kind.properties))
+    return None if socket is None else _set_input(work, node, socket, value)
+
+
+def _exact_property(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    prop = type_of(node, work.catalog).properties.get(key)
+    return None if prop is None else _set_property(work, node, prop, value)
+
+
+def _exact_output(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    if node.type not in OUTPUT_VALUES:
+        return None
+    output = match(key, state_of(node, work.catalog).enabled_outputs)
+    return None if output is None else _set_output(work, node, output, value)
+
+
+def _label(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    if key != "label":
+        return None
+    label = to_text(value, Target(node.id, key))
+    return _store(work, node, replace(node, label=label), key, node.label, label)
 
 
 def _nested(work: _Work, node: Node, key: str, value: object) -> Applied | None:
@@ -225,6 +224,36 @@ def _nested(work: _Work, node: Node, key: str, value: object) -> Applied | None:
         if tail in known and head in ("", name):
             return _set_property(work, node, prop, {tail: value})
     return None
+
+
+def _meant_input(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    socket = find_socket(node, key, work.catalog, work.notices)
+    return None if socket is None else _set_input(work, node, socket, value)
+
+
+def _meant_property(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    prop = find_property(node, key, work.catalog, work.notices)
+    return None if prop is None else _set_property(work, node, prop, value)
+
+
+def _meant_output(work: _Work, node: Node, key: str, value: object) -> Applied | None:
+    if node.type not in OUTPUT_VALUES:
+        return None
+    output = find_socket(node, key, work.catalog, work.notices, output=True)
+    return None if output is None else _set_output(work, node, output, value)
+
+
+# What a key may mean, in this order: exact names before aliases and near misses, so that none is shadowed.
+_FINDERS = (
+    _exact_input,
+    _exact_property,
+    _exact_output,
+    _label,
+    _nested,
+    _meant_input,
+    _meant_property,
+    _meant_output,
+)
 
 
 def _changed(before: Mapping[str, Value], key: str, value: Value) -> dict[str, Value]:
@@ -245,7 +274,9 @@ def _set_input(work: _Work, node: Node, socket: Socket, value: object) -> Applie
     work.notices.extend(notices)
     feed = work.graph.link_into(node.id, socket.identifier)
     if feed is not None:
-        text = f"{_link_text(work, feed)} feeds this input: the value has no effect while it is linked"
+        text = (
+            f"{link_text(work.graph, work.catalog, feed)} feeds this input: the value has no effect while it is linked"
+        )
         work.notices.append(Notice("linked", text, node.id, socket.identifier))
     before = node.inputs.get(socket.identifier, socket.default)
     changed = replace(node, inputs=_changed(node.inputs, socket.identifier, new))
@@ -267,7 +298,8 @@ def _set_property(work: _Work, node: Node, prop: Property, value: object) -> App
     work.notices.extend(target.notices)
     changed = replace(node, properties=_changed(node.properties, prop.name, new))
     kind = type_of(node, work.catalog)
-    if prop.name in kind.deciding and kind.state(changed.properties) is None:
+    state = kind.state(changed.properties) if prop.name in kind.deciding else state_of(node, work.catalog)
+    if state is None:
         others = {
             name: node.properties.get(name, kind.properties[name].default)
             for name in kind.deciding
@@ -277,34 +309,20 @@ def _set_property(work: _Work, node: Node, prop: Property, value: object) -> App
         raise ActionRejected(
             "refused_combination", expected, short(new), known=prop.items, node=node.id, socket=prop.name
         )
+    changed, notices = without_retyped_values(changed, state_of(node, work.catalog), state)
+    work.notices.extend(notices)
     result = _store(work, node, changed, prop.name, node.properties.get(prop.name, prop.default), new)
-    return _drop_dead_links(work, result, node) if prop.name in kind.deciding and result.changed else result
-
-
-def _drop_dead_links(work: _Work, result: Applied, node: Node) -> Applied:
-    """Remove the links whose sockets the change disabled; Blender would keep them, marked invalid, and say nothing."""
-    state = state_of(result.graph.nodes[node.id], work.catalog)
-
-    def dead(link: Link) -> bool:
-        out = state.outputs.get(link.src_socket) if link.src == node.id else None
-        into = state.inputs.get(link.dst_socket) if link.dst == node.id else None
-        if (link.src == node.id and (out is None or not out.enabled)) or (
-            link.dst == node.id and (into is None or not into.enabled)
-        ):
-            return True
-        flows = output_type(result.graph, link.src, link.src_socket, work.catalog)
-        wanted = input_types(result.graph, link.dst, link.dst_socket, work.catalog)
-        return any(not accepts(flows, kind, work.catalog) for _, _, kind in wanted)
-
-    touched = [link for link in result.graph.links if node.id in (link.src, link.dst)]
-    lost = [link for link in touched if dead(link)]
-    if not lost:
+    if not result.changed:
         return result
-    texts = [_link_text(work, link) for link in lost]
-    notices = [Notice("link_died", f"{text}: its socket is disabled now", node.id) for text in texts]
-    graph = replace(result.graph, links=tuple(link for link in result.graph.links if link not in lost))
-    changes = (*result.changes, *(f"removed the link {text}" for text in texts))
-    return Applied(graph, changes, (*result.notices, *notices), node.id)
+    if prop.name == ACTIVE and new is True:
+        graph, changes = with_one_active(result.graph, changed)
+        return replace(result, graph=graph, changes=(*result.changes, *changes))
+    if prop.name in kind.deciding:
+        graph, lost = without_dead_links(result.graph, changed, work.catalog)
+        dead = [Notice("link_died", f"{text}: its socket is disabled now", node.id) for text in lost]
+        changes = tuple(f"removed the link {text}" for text in lost)
+        return Applied(graph, (*result.changes, *changes), (*result.notices, *dead), node.id)
+    return result
 
 
 def _remove_node(work: _Work, action: RemoveNode) -> Applied:
@@ -312,7 +330,10 @@ def _remove_node(work: _Work, action: RemoveNode) -> Applied:
     lost = [link for link in work.graph.links if node.id in (link.src, link.dst)]
     kept = tuple(link for link in work.graph.links if link not in lost)
     nodes = {name: one for name, one in work.graph.nodes.items() if name != node.id}
-    changes = [f"removed {node.id} ({node.type})", *(f"removed the link {_link_text(work, link)}" for link in lost)]
+    changes = [
+        f"removed {node.id} ({node.type})",
+        *(f"removed the link {link_text(work.graph, work.catalog, link)}" for link in lost),
+    ]
     return _done(work, replace(work.graph, nodes=nodes, links=kept), node.id, *changes)
 
 
@@ -330,7 +351,9 @@ def _disconnect(work: _Work, action: Disconnect) -> Applied:
             "not_linked", expected, repr(name), known=closest(name, linked), node=target.id, socket=slot.name
         )
     kept = tuple(link for link in work.graph.links if link != old)
-    return _done(work, replace(work.graph, links=kept), target.id, f"removed the link {_link_text(work, old)}")
+    return _done(
+        work, replace(work.graph, links=kept), target.id, f"removed the link {link_text(work.graph, work.catalog, old)}"
+    )
 
 
 _HANDLERS: dict[type[Any], Callable[[_Work, Any], Applied]] = {

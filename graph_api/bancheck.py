@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 
 from graph_api.bans import KINDS, OUTPUT_TYPE, Ban, Endpoint
 from graph_api.catalog import Catalog, load_aliases
@@ -110,12 +111,11 @@ def leaves_nothing(bans: Iterable[Ban], catalog: Catalog) -> bool:
     )
     low = found.min if found is not None else prop.min if prop is not None else None
     high = found.max if found is not None else prop.max if prop is not None else None
-    # Every bound, the middle between neighbours and the ends of the declared range: one of them is free if any value is.
+    # Bounds, the middles between them and the ends of the declared range: one of these is free if any value is.
     ends = [-1e30 if low is None else low, 1e30 if high is None else high]
-    marks = sorted(
-        {*ends, *(b for ban in listed for b in (ban.low, ban.high) if b is not None and ends[0] <= b <= ends[1])}
-    )
-    probes = [*marks, *((a + b) / 2 for a, b in zip(marks, marks[1:], strict=False))]
+    bounds = [bound for ban in listed for bound in (ban.low, ban.high) if bound is not None]
+    marks = sorted({*ends, *(bound for bound in bounds if ends[0] <= bound <= ends[1])})
+    probes = [*marks, *((a + b) / 2 for a, b in pairwise(marks))]
     return all(any((ban.low is not None or ban.high is not None) and ban.holds(p) for ban in listed) for p in probes)
 
 

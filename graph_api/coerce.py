@@ -1,4 +1,4 @@
-"""Values as actors write them, made into what a socket or a property takes; every change is a notice, nothing is silent.
+"""Values as actors write them, made into what a socket or a property takes; every change is a notice.
 
 Numbers may come as text, colors as hex (read as sRGB) or without alpha, a scalar where a vector is wanted. What is not
 finite is refused, what is out of the declared range is clamped.

@@ -114,18 +114,20 @@ def constant_output(
     state = _state(node, catalog)
     if state is None or socket not in state.outputs:
         return None
-    kind = state.outputs[socket].type
+    found = _result(graph, node, socket, state, catalog, depth)
+    return None if found is None else (found, state.outputs[socket].type)
+
+
+def _result(graph: Graph, node: Node, socket: str, state: SocketState, catalog: Catalog, depth: int) -> Numbers | None:
+    """The numbers of an output: what is set on a Value or RGB node, or what folding the inputs gives."""
     if node.type in ("ShaderNodeValue", "ShaderNodeRGB"):
-        found = numbers(node.outputs.get(socket, state.outputs[socket].default))
-        return None if found is None else (found, kind)
+        return numbers(node.outputs.get(socket, state.outputs[socket].default))
     fold = FOLDED.get(node.type)
     if fold is None:
         return None
     inputs = [constant_input(graph, node, identifier, catalog, depth + 1) for identifier in state.inputs]
-    if any(one is None for one in inputs):
-        return None
-    result = fold(node, [one for one in inputs if one is not None], socket)
-    return None if result is None else (result, kind)
+    known = [one for one in inputs if one is not None]
+    return fold(node, known, socket) if len(known) == len(inputs) else None
 
 
 def constant_input(graph: Graph, node: Node, identifier: str, catalog: Catalog, depth: int = 0) -> Numbers | None:

@@ -19,7 +19,7 @@ def known_text(known: Sequence[str]) -> str:
     return text if len(known) <= SHOWN else f"{text}, and {len(known) - SHOWN} more"
 
 
-class ActionRejected(GraphError):  # noqa: N818 - the name says what happened to the action
+class ActionRejected(GraphError):
     """An action that cannot be done; the graph is as it was.
 
     `code` is a stable word for programs. `known` lists what would be accepted, closest first; `suggestion` is the one
@@ -74,7 +74,7 @@ class TerminalGraphError(GraphError):
     """Nothing that an actor could do would help."""
 
 
-class CatalogMissing(TerminalGraphError):  # noqa: N818
+class CatalogMissing(TerminalGraphError):
     """There is no catalog for a Blender version."""
 
     def __init__(self, version: str, known: Sequence[str]) -> None:
@@ -82,7 +82,7 @@ class CatalogMissing(TerminalGraphError):  # noqa: N818
         super().__init__(f"expected a Blender version with a catalog, got {version!r}; known: {', '.join(known)}")
 
 
-class MalformedGraph(TerminalGraphError):  # noqa: N818
+class MalformedGraph(TerminalGraphError):
     """A stored graph, ban or lock that cannot be read; `where` is the path inside the document."""
 
     def __init__(self, where: str, expected: str, got: str) -> None:
@@ -90,7 +90,7 @@ class MalformedGraph(TerminalGraphError):  # noqa: N818
         super().__init__(f"{where}: expected {expected}, got {got}")
 
 
-class BanInvalid(GraphError):  # noqa: N818
+class BanInvalid(GraphError):
     """A ban that is empty, names what does not exist, or closes every road; another ban may do."""
 
     recoverable = True

@@ -48,7 +48,7 @@ def _node(node: Node, place: tuple[float, float], catalog: Catalog) -> dict[str,
     return entry
 
 
-def _value(value: Value) -> Any:  # noqa: ANN401 - a literal of the script
+def _value(value: Value) -> Any:
     if isinstance(value, ColorRamp):
         stops = [(stop.position, stop.color) for stop in value.stops]
         names = ("color_mode", "interpolation", "hue_interpolation")

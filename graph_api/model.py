@@ -95,7 +95,7 @@ class Graph:
     links: tuple[Link, ...] = ()
 
     def with_node(self, node: Node) -> Graph:
-        """This graph with `node` added, or put in the place of the one with its id."""
+        """The graph with `node` added, or put in the place of the one with its id."""
         return replace(self, nodes={**self.nodes, node.id: node})
 
     def link_into(self, node: str, socket: str) -> Link | None:

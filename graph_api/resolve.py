@@ -1,4 +1,4 @@
-"""From the names an actor uses to the catalog's: node types, sockets, properties; with what was understood on the way."""
+"""From the names an actor uses to the catalog's: node types, sockets, properties; with what was understood."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTPUT_VALUES = frozenset({"ShaderNodeValue", "ShaderNodeRGB", "ShaderNodeNormal
 
 @dataclass(frozen=True)
 class Notice:
-    """Something done on the way that was not asked for in so many words: an alias, a conversion, a clamp, a lost link."""
+    """Something done that was not asked for in so many words: an alias, a conversion, a clamp, a lost link."""
 
     code: str
     message: str
@@ -144,7 +144,7 @@ def state_of(node: Node, catalog: Catalog) -> SocketState:
 
 def match(name: str, sockets: tuple[Socket, ...]) -> Socket | None:
     """The socket of this name, else of this identifier, else of this label."""
-    for attribute in ("name", "identifier", "label"):
+    for attribute in ("name", "identifier", "label") if name else ():
         for socket in sockets:
             if getattr(socket, attribute) == name:
                 return socket
@@ -177,7 +177,7 @@ def find_socket(
     near = [
         socket for socket in enabled if wanted in (squash(socket.name), squash(socket.identifier), squash(socket.label))
     ]
-    if len(near) == 1:
+    if wanted and len(near) == 1:
         notices.append(Notice("near_name", f"{name!r} was read as {shown(near[0])!r}", node.id, near[0].identifier))
         return near[0]
     return None

@@ -1,4 +1,4 @@
-"""The check before a render ("compile"): everything that Blender would drop, ignore or render wrongly without a word."""
+"""The check before a render ("compile"): everything that Blender would drop, ignore or render wrongly, silently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRAME = "NodeFrame"
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding. `level` is "error" (the graph must not be rendered) or "warning" (it renders, perhaps not as meant)."""
+    """One finding. `level` is "error" (must not be rendered) or "warning" (it renders, perhaps not as meant)."""
 
     level: str
     code: str

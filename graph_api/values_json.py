@@ -13,7 +13,7 @@ from graph_api.model import ColorRamp, ColorStop, CurveMapping, CurvePoint, Valu
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-def value_to_json(value: Value) -> Any:  # noqa: ANN401 - JSON
+def value_to_json(value: Value) -> Any:
     """A value as JSON: tuples as lists, ramps and curves as objects with a `kind`."""
     if isinstance(value, ColorRamp):
         stops = [{"position": value_to_json(s.position), "color": value_to_json(s.color)} for s in value.stops]

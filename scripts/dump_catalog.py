@@ -8,12 +8,13 @@ enum and boolean through its values (pairs too, since some act only beside other
 are enabled and how they are labelled. Nothing is typed by hand, so the file is what Blender says.
 
 Format, for each node type:
+    fixed     properties of every node that this one does not let set
     props     settable properties, with the value of a fresh node
     inputs, outputs
               every socket in Blender's order: identifier, name, type, default, declared range
     by        properties that decide about sockets, with their values
     table     for each combination of those values (row-major), the index of its state; null: Blender refuses it
-    states    `in` and `out`: one digit for each socket, 1 enabled; `set`: names and labels that differ
+    states    `in` and `out`: one digit for each socket, 1 enabled; `set`: names, labels, types and defaults that differ
 """
 
 from __future__ import annotations
@@ -37,8 +38,7 @@ INT_MAX = 2**31 - 1
 MAX_COMBINATIONS = 4096
 # Layout and identity: what a node looks like in the editor, and `mute`, which every node has.
 COMMON = ("mute", "hide", "location", "width", "use_custom_color", "color")
-# Per-texture settings of the Blender Internal era; only Cycles' own panels show them, no graph here needs them.
-UNSUPPORTED = ("POINTER", "COLLECTION")
+SIMPLE = {"ENUM": "enum", "BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string"}
 RANGE_SOCKETS = {"VALUE": "NodeSocketFloat", "VECTOR": "NodeSocketVector", "INT": "NodeSocketInt"}
 DATABLOCKS = ("Image", "NodeTree", "Object", "Text", "Material", "Collection", "Texture")
 
@@ -73,6 +73,7 @@ def bound(value: float) -> float | None:
 
 
 def ramp(value: Any) -> Json:
+    """A color ramp as JSON."""
     return {
         "stops": [[short(stop.position), [short(c) for c in stop.color]] for stop in value.elements],
         "color_mode": value.color_mode,
@@ -82,6 +83,7 @@ def ramp(value: Any) -> Json:
 
 
 def curve(value: Any) -> Json:
+    """A curve mapping as JSON."""
     return {
         "curves": [
             [[short(p.location[0]), short(p.location[1]), p.handle_type] for p in c.points] for c in value.curves
@@ -93,6 +95,9 @@ def curve(value: Any) -> Json:
         "white_level": plain(value.white_level),
         "tone": value.tone,
     }
+
+
+STRUCTURES = {"ColorRamp": ("ramp", ramp), "CurveMapping": ("curve", curve)}
 
 
 def enum_items(node: Any, prop: Any) -> list[str]:
@@ -108,32 +113,31 @@ def enum_items(node: Any, prop: Any) -> list[str]:
     return []
 
 
+def read_pointer(name: str, prop: Any, value: Any) -> Json | None:
+    """A ramp, a curve or the name of a data-block; None for other structures."""
+    kind = prop.fixed_type.identifier
+    if kind in STRUCTURES:
+        what, read = STRUCTURES[kind]
+        return {"name": name, "type": what, "default": read(value)}
+    return {"name": name, "type": "datablock", "datablock": kind, "default": ""} if kind in DATABLOCKS else None
+
+
 def read_property(node: Any, prop: Any) -> Json | None:
     """One property, or None for kinds that a graph cannot hold."""
     name, value = prop.identifier, getattr(node, prop.identifier)
-    entry: Json = {"name": name}
-    if prop.type == "ENUM":
-        if prop.is_enum_flag:
-            return None
-        return entry | {"type": "enum", "items": enum_items(node, prop), "default": value}
     if prop.type == "POINTER":
-        kind = prop.fixed_type.identifier
-        if kind == "ColorRamp":
-            return entry | {"type": "ramp", "default": ramp(value)}
-        if kind == "CurveMapping":
-            return entry | {"type": "curve", "default": curve(value)}
-        if kind in DATABLOCKS:
-            return entry | {"type": "datablock", "datablock": kind, "default": ""}
+        return read_pointer(name, prop, value)
+    if prop.type not in SIMPLE or (prop.is_readonly and prop.type != "ENUM") or getattr(prop, "is_enum_flag", False):
         return None
-    if prop.is_readonly or prop.type in UNSUPPORTED:
-        return None
+    if prop.type == "ENUM":
+        return {"name": name, "type": "enum", "items": enum_items(node, prop), "default": value}
+    kind = "vector" if getattr(prop, "is_array", False) else SIMPLE[prop.type]
+    entry: Json = {"name": name, "type": kind, "default": plain(value)}
     if prop.type in ("FLOAT", "INT"):
-        kind = "vector" if prop.is_array else prop.type.lower()
         limits = {"min": bound(prop.hard_min), "max": bound(prop.hard_max)}
         limits |= {"soft_min": bound(prop.soft_min), "soft_max": bound(prop.soft_max)}
-        limits = {k: v for k, v in limits.items() if v is not None}
-        return entry | {"type": kind, "default": plain(value)} | limits
-    return entry | {"type": {"BOOLEAN": "bool", "STRING": "string"}[prop.type], "default": plain(value)}
+        entry |= {key: limit for key, limit in limits.items() if limit is not None}
+    return entry
 
 
 def read_socket(node: Any, socket: Any, probe: Any) -> Json:
@@ -160,14 +164,18 @@ def read_socket(node: Any, socket: Any, probe: Any) -> Json:
 
 
 def label(socket: Any) -> str:
+    """What the interface shows instead of the name; Blender before 4.5 has no such thing."""
     return getattr(socket, "label", "") or ""
 
 
 def signature(node: Any) -> tuple[tuple[tuple[Any, ...], ...], tuple[tuple[Any, ...], ...]]:
-    """What of the sockets may change: existence, enabled state, name, label, type."""
-    return tuple(  # type: ignore[return-value]
-        tuple((s.identifier, s.enabled, s.name, label(s), s.type) for s in side) for side in (node.inputs, node.outputs)
-    )
+    """What of the sockets may change: existence, enabled state, name, label, type, default."""
+
+    def read(socket: Any) -> tuple[Any, ...]:
+        default = plain(getattr(socket, "default_value", None))
+        return socket.identifier, socket.enabled, socket.name, label(socket), socket.type, default
+
+    return tuple(tuple(map(read, side)) for side in (node.inputs, node.outputs))  # type: ignore[return-value]
 
 
 class Flipper:
@@ -221,6 +229,10 @@ def read_node(tree: Any, kind: str, probe: Any) -> Json:
     props = [p for p in node.bl_rna.properties if p.identifier not in base]
     read = {p.identifier: read_property(node, p) for p in props}
     entry: Json = {"label": node.bl_label, "props": [p for p in read.values() if p]}
+    node.mute = True
+    if not node.mute:
+        entry["fixed"] = ["mute"]
+    node.mute = False
     flipper = Flipper(tree, kind, entry["props"])
     by = flipper.deciding()
     combinations = list(itertools.product(*(flipper.values[name] for name in by)))
@@ -268,8 +280,9 @@ def describe(state: Any, sockets: Sequence[dict[str, Json]]) -> Json:
         for index, (identifier, base) in enumerate(known.items()):
             if identifier not in present or not present[identifier][0]:
                 continue
-            _, name, text, kind = present[identifier]
+            _, name, text, kind, default = present[identifier]
             found = {"name": (name, base["name"]), "type": (kind, base["type"]), "label": (text, "")}
+            found["default"] = (default, base.get("default"))
             change = {what: now for what, (now, before) in found.items() if now != before}
             if change:
                 changes[f"{key}{index}"] = change

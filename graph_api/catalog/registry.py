@@ -86,7 +86,7 @@ class Catalog:
         return source == target or target in self.conversions.get(source, frozenset())
 
 
-def as_value(raw: Any) -> Any:  # noqa: ANN401 - the JSON of a default decides its type
+def as_value(raw: Any) -> Any:
     """A default of the file as a model value: lists become tuples, numbers of a vector floats."""
     return tuple(float(item) for item in raw) if isinstance(raw, list) else raw
 
@@ -130,15 +130,17 @@ def make_property(entry: Json) -> Property:
 def make_socket(entry: Json, enabled: bool, change: Json) -> Socket:
     """One entry of `inputs` or `outputs` in one state."""
     kind = str(change.get("type", entry["type"]))
-    default = as_value(entry.get("default"))
+    default = as_value(change.get("default", entry.get("default")))
+    # A declared range belongs to the type it was read for.
+    ranged: Json = entry if kind == entry["type"] else {"min": 0} if kind == "RGBA" else {}
     return Socket(
         identifier=str(entry["id"]),
         name=str(change.get("name", entry["name"])),
         type=kind,
         default=float(default) if kind == "VALUE" and isinstance(default, int) else default,
-        min=limit(entry.get("min")),
-        max=limit(entry.get("max")),
-        subtype=entry.get("subtype", ""),
+        min=limit(ranged.get("min")),
+        max=limit(ranged.get("max")),
+        subtype=ranged.get("subtype", ""),
         label=change.get("label", ""),
         hide_value=entry.get("hide_value", False),
         multi=entry.get("multi", False),
@@ -158,11 +160,13 @@ def make_node(node_type: str, entry: Json, common: Mapping[str, Property]) -> No
         SocketState(side(state, "in", entry["inputs"]), side(state, "out", entry["outputs"]))
         for state in entry.get("states", [{}])
     )
-    properties = {prop["name"]: make_property(prop) for prop in entry["props"]}
+    own = {prop["name"]: make_property(prop) for prop in entry["props"]}
+    fixed = entry.get("fixed", ())
+    shared = {name: prop for name, prop in common.items() if name not in own and name not in fixed}
     return NodeType(
         type=node_type,
         label=entry["label"],
-        properties={**properties, **{name: prop for name, prop in common.items() if name not in properties}},
+        properties={**own, **shared},
         deciding={item["name"]: tuple(item["values"]) for item in entry.get("by", ())},
         table=tuple(entry.get("table", (0,))),
         states=states,
