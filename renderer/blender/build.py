@@ -5,6 +5,7 @@ What Blender refuses becomes a message with node and socket; the tree is then no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,9 @@ class TreeBuilder:
                     f"expected a socket of {node.type}, got {identifier!r}; known: {known}", node.id, identifier
                 )
                 continue
+            if not _finite(value):
+                self._error(f"expected finite numbers, got {value!r}", node.id, identifier)
+                continue
             try:
                 socket.default_value = value
             except (AttributeError, TypeError, ValueError, OverflowError) as error:
@@ -159,6 +163,13 @@ class TreeBuilder:
                 origin = f"{link.from_node.name}.{link.from_socket.identifier}"
                 text = f"Blender marks the link from {origin} as invalid: a cycle, or types that do not convert"
                 self._error(text, link.to_node.name, link.to_socket.identifier)
+
+
+def _finite(value: Value) -> bool:
+    """Blender takes NaN and infinity without a word and renders black."""
+    if isinstance(value, tuple):
+        return all(map(math.isfinite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _is_image(target: Bpy, key: str) -> bool:

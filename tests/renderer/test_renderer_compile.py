@@ -8,6 +8,8 @@ from renderer_graphs import emission, graph, principled, request, textured
 BAD = {
     "unknown type": (graph({"x": "TexMusgrave9", "out": "OutputMaterial"}), "x", None),
     "unknown socket": (principled({"Specular": 0.5}), "shader", "Specular"),
+    "not a number": (principled({"Roughness": float("nan")}), "shader", "Roughness"),
+    "infinite component": (principled({"Base Color": (float("inf"), 0.0, 0.0, 1.0)}), "shader", "Base Color"),
     "three components": (principled({"Base Color": (1.0, 0.0, 0.0)}), "shader", "Base Color"),
     "text for a number": (principled({"Roughness": "rough"}), "shader", "Roughness"),
     "unknown enum": (

@@ -184,26 +184,21 @@ def test_no_worker_outlives_an_owner_whose_fork_lives_on(tmp_path) -> None:
         os.kill(child, signal.SIGKILL)
 
 
+IN_THREAD = (
+    "import renderer\ndef work():\n"
+    + "\n".join(f"    {line}" for line in START.strip().splitlines())
+    + "\nt = threading.Thread(target=work)\nt.start(); t.join()"
+)
 B4 = {
-    "a: the script imports bpy and has no main guard": ("import bpy", "", START),
-    "b: bpy first imported in a thread": (
-        "",
-        "t = threading.Thread(target=lambda: __import__('renderer'))\nt.start(); t.join()",
-        START,
-    ),
-    "c: a thread renders": (
-        "",
-        "",
-        "import renderer\ndef work():\n"
-        + "\n".join(f"    {line}" for line in START.strip().splitlines())
-        + "\nt = threading.Thread(target=work)\nt.start(); t.join()",
-    ),
+    "a: the script imports bpy and has no main guard": ("import bpy", START),
+    "b: Blender is first needed in a thread": ("", IN_THREAD),
+    "c: main imports bpy, a thread renders": ("import bpy", IN_THREAD),
 }
 
 
 @pytest.mark.parametrize("case", B4)
 def test_b4_whatever_the_users_script_does_with_bpy_and_threads(tmp_path, case) -> None:
-    process = script("\n".join((B4[case][1], B4[case][2], "print('done')")), tmp_path, head=B4[case][0])
+    process = script(f"{B4[case][1]}\nprint('done')", tmp_path, head=B4[case][0])
     output, errors = process.communicate()
     assert process.returncode == 0, errors
     assert output == "done\n"
