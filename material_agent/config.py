@@ -54,8 +54,8 @@ class RunConfig(BaseModel):
     jobs: int = Field(default=2, ge=1, le=256)
     limits: dict[Resource, float] = {}
     patch_size_m: float = Field(default=1.0, gt=0)
-    step_resolution: int = Field(default=256, ge=16, le=4096)
-    report_resolution: int = Field(default=512, ge=16, le=8192)
+    step_resolution: int = Field(default=256, ge=32, le=4096)
+    report_resolution: int = Field(default=512, ge=32, le=8192)
     samples: int = Field(default=1, ge=1, le=65536)
     device: str = "CPU"
     render_timeout_s: float = Field(default=60.0, gt=0)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
-from evaluators.result import Candidate, Evaluation, Facts
+from evaluators.result import Candidate, Evaluation
 from graph_api import (
     ActionRejected,
     Ban,
@@ -44,45 +43,13 @@ from graph_api.model import Graph
 from material_agent.budget import Ledger
 from material_agent.context import Task
 from material_agent.environment.bench import errors_of, run_candidates
+from material_agent.environment.best import PROGRESS, Best, Recorder
 from material_agent.environment.gate import Evidence, missing_evidence
 from material_agent.environment.scene import CHANNELS, Judge, Scene, Settings
 from material_agent.environment.tally import Tally
 from material_agent.events import Evaluated, Log, Observed, Proposal, Thought, WorkerLost, evaluation_record
 from material_agent.observation import FloatArray, Observation, Trial
 from renderer.protocol import Channel, Renderer
-
-PROGRESS = 1e-3  # a smaller rise of the reward is a change of the budget term, not of the material
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best that was rendered and judged: the graph, the verdict, where it was seen and what it looked like."""
-
-    graph: Graph
-    evaluation: Evaluation
-    observation: str
-    attempt: int
-    facts: Facts
-    channels: Mapping[str, FloatArray]
-
-    def beats(self, other: Best | None) -> bool:
-        """Whether this is better: acceptance first, then the reward."""
-        if other is None:
-            return True
-        mine, theirs = self.evaluation, other.evaluation
-        return (mine.success, mine.reward) > (theirs.success, theirs.reward)
-
-
-class Recorder(Protocol):
-    """Where pictures go, and who is told about a new best of the attempt."""
-
-    def save_picture(self, observation: str, attempt: int, channel: str, pixels: FloatArray) -> str:
-        """Write one channel as PNG; returns the path inside the run folder."""
-        ...
-
-    def judged(self, candidate: Best) -> None:
-        """Hear of every judged render; keeps it when it is the best of the run."""
-        ...
 
 
 class Environment:

@@ -84,10 +84,8 @@ def run_fit(
         if state.ended not in (None, "interrupted", "failed") and folder.result.exists():
             return RunResult.model_validate_json(folder.result.read_text("utf-8"))
     else:
-        if folder.used:
-            if not overwrite:
-                raise BadInput(f"expected an empty run folder, got one with a run in it: {folder.root} (resume it?)")
-            folder.clear()
+        if folder.used and not overwrite:
+            raise BadInput(f"expected an empty run folder, got one with a run in it: {folder.root} (resume it?)")
         state = State()
     with ExitStack() as stack:
         stack.enter_context(terminate_as_interrupt())
@@ -111,8 +109,12 @@ class _Run:
     def go(self) -> RunResult:
         config = self.config
         self.blender = self.pool.warm_up()
+        if not self.state.next_event:
+            self.folder.clear()  # only now: without a Blender the former run stays
         self.ledger = Ledger(config.run_limits(), self.state.spent)
         self.task = Task(self.reference.sha256[:12], self.reference.image_srgb, config.patch_size_m, config.goal)
+        setup = AttemptSetup(1, attempt_seed(config.seed, 1), self.ledger)
+        self.actor_name = self.actor_factory(setup).name
         self.run_id = self.state.run or _run_id(config, self.reference)
         start = self.state.next_event
         with EventLog(self.folder.events, self.ledger, start=start, listener=self.listener) as self.log:
@@ -184,12 +186,11 @@ class _Run:
                 self.keeper.write_graph(self.state.kept.graph)
             return
         self.folder.write_picture("reference.png", self.reference.image_srgb)
-        setup = AttemptSetup(1, attempt_seed(self.config.seed, 1), self.ledger)
         event = RunStarted(
             run=self.run_id,
             reference=_reference_record(self.reference).model_dump(mode="json"),
             config=self.config.model_dump(mode="json"),
-            actor=self.actor_factory(setup).name,
+            actor=self.actor_name,
             reflector=self._reflector_name,
             limits=dict(self.ledger.limits),
             versions=self._versions(),
@@ -199,17 +200,19 @@ class _Run:
         self.log.write(event)
 
     def _conclude(self, outcome: Outcome, reason: str, final: FinalRecord | None) -> RunResult:
+        self.log.write(RunEnded(outcome=outcome, reason=reason, reward=final.evaluation.reward if final else None))
+        self._write_result(outcome, reason, final)  # a second Ctrl-C from here on loses nothing
         kept = self.keeper.kept
         problem = self.keeper.close()
         if kept is not None and (problem or not self.folder.path("material.blend").exists()):
             self.keeper.write_blend(kept.graph)
-        self.log.write(RunEnded(outcome=outcome, reason=reason, reward=final.evaluation.reward if final else None))
-        result = self._result(outcome, reason, final)
-        self.folder.write_json("result.json", result.model_dump(mode="json"))
         if self.report is not None:
             self.report(self.folder.root)
-            result = self._result(outcome, reason, final)
-            self.folder.write_json("result.json", result.model_dump(mode="json"))
+        return self._write_result(outcome, reason, final)
+
+    def _write_result(self, outcome: Outcome, reason: str, final: FinalRecord | None) -> RunResult:
+        result = self._result(outcome, reason, final)
+        self.folder.write_json("result.json", result.model_dump(mode="json"))
         return result
 
     def _result(self, outcome: Outcome, reason: str, final: FinalRecord | None) -> RunResult:
@@ -231,7 +234,7 @@ class _Run:
             success=outcome == "success",
             reason=reason,
             reference=_reference_record(self.reference),
-            actor=self.actor_factory(AttemptSetup(1, attempt_seed(self.config.seed, 1), self.ledger)).name,
+            actor=self.actor_name,
             reflector=self._reflector_name,
             config=self.config.model_dump(mode="json"),
             attempts=tuple(AttemptSummary.model_validate(vars(one)) for one in self.state.progress.ended),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graph_api import Catalog, Lock, content_hash, to_json
+from graph_api import BanInvalid, Catalog, Lock, Rules, content_hash, to_json
 from graph_api.model import Graph
 from material_agent.actors.base import ActorFactory, AttemptSetup, Reflector
 from material_agent.budget import Ledger
 from material_agent.config import attempt_seed
 from material_agent.context import Task
-from material_agent.environment import Environment
-from material_agent.environment.environment import PROGRESS
+from material_agent.environment import PROGRESS, Environment
 from material_agent.errors import ActorError, BudgetExhausted, ReflectionRefused
 from material_agent.events import AttemptEnded, AttemptStarted, Log, Reflected, UptakeMeasured
 from material_agent.memory import (
@@ -127,8 +126,17 @@ class Outer:
         return ended
 
     def _offered(self) -> tuple[Remembered, ...]:
+        """What memory offers, the newest first choice where bans of several runs leave no road open together."""
         label = self.progress.ended[-1].label if self.progress.ended else ""
-        return self._memory.recall(self._plan.window, self._plan.run, self._plan.features, label)
+        recalled = self._memory.recall(self._plan.window, self._plan.run, self._plan.features, label)
+        rules, offered = Rules(), []
+        for item in reversed(recalled):
+            try:
+                rules = rules.with_ban(item.reflection.forbidden_op, self._plan.catalog)
+            except BanInvalid:
+                continue
+            offered.append(item)
+        return tuple(reversed(offered))
 
     def _attempt(self, number: int, offered: Sequence[Remembered], actor_factory: ActorFactory) -> Attempt:
         plan = self._plan

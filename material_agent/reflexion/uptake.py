@@ -10,7 +10,7 @@ from graph_api import Catalog, action_to_json
 from graph_api.actions import AddNode, Edit
 from graph_api.model import Graph
 from material_agent.context import Step
-from material_agent.environment.environment import PROGRESS
+from material_agent.environment import PROGRESS
 from material_agent.memory import Reflection
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from agent_reflections import reflection
 from agent_world import GIVE_UP, RENDER, SUCCESS, actions, brick, noise
 
@@ -57,7 +58,10 @@ class Plays:
 
 
 class Searches:
-    """An actor that searches the scale of the bricks from its seed, builds the best and renders it."""
+    """An actor that searches the scale of the bricks from its seed, builds the best and renders it.
+
+    `fatal`: the attempt in which it prints the ids of the run's processes and sends the run this signal.
+    """
 
     name = "searches"
 
@@ -69,6 +73,7 @@ class Searches:
         scales = np.random.default_rng(self.setup.seed).uniform(2.0, 9.0, 6)
         trials = bench.try_many([actions(*brick(float(scale))) for scale in scales], resolution=64)
         if self.fatal is not None and self.setup.attempt == self.fatal[0]:
+            print(*(child.pid for child in psutil.Process().children(recursive=True)), flush=True)
             os.kill(os.getpid(), self.fatal[1])
         best = max(trials, key=lambda trial: trial.score)
         return Turn((*best.edits, *actions(RENDER, GIVE_UP)), f"scale by screen {best.score:.3f}", "bricks")
@@ -103,9 +108,9 @@ def search_run(
     resume: bool = False,
     **settings: Any,
 ) -> RunResult:
-    """A run of three searching attempts without reflections."""
+    """A run of two searching attempts without reflections."""
     return run_fit(
-        config(reference, out, **settings),
+        config(reference, out, **{"attempts": 2, **settings}),
         actor_factory=lambda setup: Searches(setup, fatal),
         reflector=None,
         renderer=pool,
