@@ -11,8 +11,6 @@ import tempfile
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-import psutil
-
 _ROOT = str(Path(__file__).resolve().parent.parent)
 # -P and -c keep the working folder and the user's script out of the path; our own root goes last, so that nothing in
 # it can hide a module of the standard library.
@@ -52,6 +50,8 @@ class Process:
 
     def memory_mb(self) -> float:
         """Resident memory in MiB; 0 when the process has ended."""
+        import psutil  # noqa: PLC0415 - the add-on carries this package into Blenders that lack psutil
+
         try:
             return float(psutil.Process(self.pid).memory_info().rss) / 2**20
         except psutil.Error:

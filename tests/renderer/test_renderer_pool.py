@@ -223,7 +223,7 @@ def test_blenders_chatter_never_reaches_our_output(capfd) -> None:
 
 
 def test_importing_the_renderer_imports_no_bpy_torch_or_pydantic() -> None:
-    code = "import sys, renderer; print([m for m in ('bpy', 'torch', 'pydantic', 'diskcache') if m in sys.modules])"
+    code = "import sys, renderer; print([m for m in ('bpy', 'torch', 'pydantic', 'diskcache', 'psutil') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
