@@ -45,7 +45,7 @@ class Blobs(NamedTuple):
     elongation: float
 
 
-def lines(luma: Array, sigma_share: float = 2.0 / 256) -> Lines:
+def lines(luma: Array, sigma_share: float = 1.2 / 256) -> Lines:
     """Evidence of lines about 3·`sigma_share` of the shorter side wide, in luma (H, W)."""
     luma = np.asarray(luma, dtype=np.float32)
     sigma = max(sigma_share * min(luma.shape), 0.8)

@@ -135,10 +135,10 @@ def _sparse_lines(m: Measured) -> Feature:
     light = lines.skewness > 0
     share = lines.light if light else lines.dark
     value = (
-        ramp(abs(lines.skewness), 0.3, 0.8)
-        * ramp(lines.kurtosis, 0.4, 1.5)
-        * ramp(share, 0.38, 0.45)
-        * ramp(share / max(lines.dark if light else lines.light, 1e-6), 1.0, 1.3)
+        ramp(abs(lines.skewness), 0.3, 0.7)
+        * ramp(lines.kurtosis, -0.3, 0.7)
+        * ramp(share, 0.40, 0.46)
+        * ramp(share / max(lines.dark if light else lines.light, 1e-6), 1.1, 1.4)
     )
     text = f"sparse {'light' if light else 'dark'} lines (skewness {lines.skewness:.1f}, line share {share:.2f})"
     return Feature(value, text)
