@@ -15,7 +15,7 @@ from graph_api.actions import Action, Finish, Note, Render
 from material_agent.actors.base import Turn
 from material_agent.actors.builtin.calibrate import measure_surface
 from material_agent.actors.builtin.measurements import measure
-from material_agent.actors.builtin.plan import Plan, make_plan
+from material_agent.actors.builtin.plan import ALWAYS, Plan, make_plan
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
 from material_agent.actors.builtin.repair import Repair, Repairer
 from material_agent.actors.builtin.search import COST, Scored, Searcher, race, refine
@@ -92,21 +92,28 @@ class BuiltinActor:
         share = context.state.share.get("candidates", context.state.remaining.get("candidates", self.options.allowance))
         return max(0.0, float(share))
 
-    def _choose(
-        self, searcher: Searcher, plan: Plan, allowance: float, said: list[str]
-    ) -> tuple[Scored | None, str]:
+    def _choose(self, searcher: Searcher, plan: Plan, allowance: float, said: list[str]) -> tuple[Scored | None, str]:
         found = race(searcher, plan.entries, 0.4 * allowance, said.append)
         if not found:
             return None, "every hypothesis failed to render"
-        finalists: list[Scored] = []
-        for scored in found.values():
-            finalists.append(refine(searcher, scored[0], 0.32 * allowance / len(found)))
-        pool = [item.proposal for item in finalists]
-        pool += [scored[0].proposal for scored in found.values() if all(scored[0].proposal is not p for p in pool)]
+        # The screen is blind to much: the full judge says which structures deserve the refinement.
+        survivors = list(found)[:2]
+        leaders = [item.proposal for name in survivors for item in found[name][:3]]
+        if ALWAYS in found and ALWAYS not in survivors:
+            leaders.append(found[ALWAYS][0].proposal)
+        first = searcher.judge(leaders)
+        names = list(dict.fromkeys(item.proposal.structure.name for item in first))[:2] or list(found)[:2]
+        pool = [item.proposal for item in first[:2]]
+        for name, share in zip(names, (0.2, 0.1), strict=False):
+            best = next((item for item in first if item.proposal.structure.name == name), found[name][0])
+            pool += [item.proposal for item in refine(searcher, best, share * allowance)[:3]]
         judged = searcher.judge(pool)
         if not judged:
-            best = max(finalists, key=lambda item: item.score)
-            return best, f"{best.proposal.structure.name} by the screen ({best.score:.3f}); no budget for the full judge"
+            best = max((scored[0] for scored in found.values()), key=lambda item: item.score)
+            return (
+                best,
+                f"{best.proposal.structure.name} by the screen ({best.score:.3f}); no budget for the full judge",
+            )
         best = _preferred(judged, plan)
         table = ", ".join(f"{item.proposal.structure.name} {item.score:.3f}" for item in judged)
         return best, f"the full evaluator ranks {table}; chosen {best.proposal.structure.name}"

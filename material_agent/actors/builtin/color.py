@@ -28,6 +28,10 @@ class Light:
     gain: float = 1.0
     offset: float = 0.0
 
+    def times(self, exposure: float) -> Light:
+        """The light with its gain multiplied, for relief that darkens or brightens on average."""
+        return Light(self.gain * exposure, self.offset)
+
     def base_color(self, seen: Array) -> Array:
         """The base color that looks like `seen`, scene-linear."""
         return (seen - self.offset) / self.gain

@@ -91,6 +91,8 @@ def _renamed(node: NodeSpec, overlay: str) -> NodeSpec:
     def text(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        return value.replace("pattern_range", f"{overlay}_pattern_range").replace("height_range", f"{overlay}_height_range")
+        return value.replace("pattern_range", f"{overlay}_pattern_range").replace(
+            "height_range", f"{overlay}_height_range"
+        )
 
     return replace(node, set={key: text(value) for key, value in node.set.items()})

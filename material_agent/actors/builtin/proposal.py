@@ -82,7 +82,8 @@ class Builder:
 
     def fit(self, proposal: Proposal, probe: FloatArray, height: FloatArray) -> Proposal:
         """The proposal with colours and ranges from its probe: `probe` (H, W, 3), `height` (H, W, 1)."""
-        structure, contrast, light = proposal.structure, proposal.values["contrast"], self.surface.light
+        structure, contrast = proposal.structure, proposal.values["contrast"]
+        light = self.surface.light.times(proposal.values.get("exposure", 1.0))
         pattern, figure, mask = (np.asarray(probe[..., c], dtype=np.float64) for c in range(3))
         raised = span(height)
         numbers = {"height_low": raised.low, "height_high": raised.high}

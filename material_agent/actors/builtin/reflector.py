@@ -58,7 +58,9 @@ class BuiltinReflector:
         if other is None or _known(ban, context):
             return None
         wanted = Ban("node", type=other.macro_type, role=_role_of(other))
-        change = GraphChange(f"build {other.title.lower()} with a {_kind(other.macro_type)} as its macro branch", (), wanted)
+        change = GraphChange(
+            f"build {other.title.lower()} with a {_kind(other.macro_type)} as its macro branch", (), wanted
+        )
         cause = f"macro branch ({used.id}, {_kind(used.type)})"
         return Reflection("", _evidence(seen, gap), _blame(gap, cause, "macro"), change, ban)
 
@@ -119,7 +121,9 @@ def _macro(graph: Graph) -> Node | None:
 
 
 def _texture(graph: Graph, scale: str) -> Node | None:
-    order = {"micro": ("micro", "meso"), "meso": ("meso", "micro"), "macro": ("macro", "meso")}.get(scale, ("meso", "micro"))
+    order = {"micro": ("micro", "meso"), "meso": ("meso", "micro"), "macro": ("macro", "meso")}.get(
+        scale, ("meso", "micro")
+    )
     found = [node for role in order for node in graph.nodes.values() if node.type in _TEXTURES and node.role == role]
     return next((node for node in found if "Scale" in node.inputs), None)
 
@@ -150,7 +154,11 @@ def _blame(gap: Gap | None, cause: str, scale: str) -> Attribution:
 
 def _evidence(seen: Observation, gap: Gap | None) -> tuple[Evidence, ...]:
     evaluation = _verdict(seen)
-    facts = [Evidence(seen.id, "reward", evaluation.reward, f"the best render of the attempt has reward {evaluation.reward:.3f}")]
+    facts = [
+        Evidence(
+            seen.id, "reward", evaluation.reward, f"the best render of the attempt has reward {evaluation.reward:.3f}"
+        )
+    ]
     if gap is not None:
         facts.append(Evidence(seen.id, f"{gap.kind}.measured", gap.measured, gap.message))
     return tuple(facts)

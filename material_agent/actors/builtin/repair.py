@@ -42,10 +42,10 @@ class Repairer:
     ) -> Repair | None:
         """The first move whose best candidate beats the present reward by `progress` before the full judge."""
         moves = self._moves(gaps, refused, current)
-        budget = allowance / max(1, min(len(moves), 3))
+        budget = allowance / max(1, min(len(moves), 3)) - 3
         for gap, move in moves[:3]:
-            candidates = self.tuned(current, move, budget - 2)
-            judged = self._searcher.judge(candidates) if candidates else []
+            candidates = self.tuned(current, move, budget)
+            judged = self._searcher.judge(candidates)
             if judged and judged[0].score > evaluation.reward + progress:
                 best = judged[0]
                 after = _same(gap, best)
@@ -82,8 +82,10 @@ class Repairer:
         role = move.partition(":")[2]
         names = branch_parameters(current.structure, role) if role else {p.name for p in current.structure.parameters}
         if move == "recolor":
-            names = {"contrast"}
-        return self._search(current, lambda p: p.name in names, allowance, 0.12) if searcher else []
+            # The values stay; fitting again uses the exposure that the last picture asked for.
+            scored = searcher.screen([replace(current, fit=None)])
+            return searcher.fit([replace(scored[0].proposal, fit=None)]) if scored else []
+        return self._search(current, lambda p: p.name in names, allowance, 0.12)
 
     def _search(
         self, base: Proposal, only: Callable[[Parameter], bool], allowance: float, spread: float
@@ -96,8 +98,8 @@ class Repairer:
         scored = searcher.screen([first, *(draw(base, searcher.rng, spread, only) for _ in range(draws - 1))])
         if not scored:
             return []
-        best = refine(searcher, scored[0], allowance - draws * COST, only, 0.1)
-        return list({id(item.proposal): item.proposal for item in (best, *scored[:1])}.values())
+        refined = refine(searcher, scored[0], allowance - draws * COST, only, 0.1)
+        return list({id(item.proposal): item.proposal for item in (*refined[:2], scored[0])}.values())
 
 
 def branch_parameters(structure: Structure, role: str) -> set[str]:

@@ -19,7 +19,7 @@ from material_agent.actors.builtin.structure import Parameter, Structure
 from material_agent.errors import BudgetExhausted
 from material_agent.observation import Bench, Trial
 
-PROBE_RESOLUTION, SCREEN_RESOLUTION = 64, 128
+PROBE_RESOLUTION, SCREEN_RESOLUTION, REFINE_RESOLUTION = 64, 128, 256
 COST = 2
 """Evaluations for one screened proposal: a probe for the closed-form colours, and the picture."""
 
@@ -44,19 +44,29 @@ class Searcher:
 
     def fit(self, proposals: Sequence[Proposal]) -> list[Proposal]:
         """Probe and fit; what fails to build is dropped."""
-        trials = self._try([self.builder.probe(p) for p in proposals], PROBE_RESOLUTION, ("base_color", "height"), "none")
+        trials = self._try(
+            [self.builder.probe(p) for p in proposals], PROBE_RESOLUTION, ("base_color", "height"), "none"
+        )
         fitted = []
         for proposal, trial in zip(proposals, trials, strict=False):
             if trial.ok:
                 fitted.append(self.builder.fit(proposal, trial.channels["base_color"], trial.channels["height"]))
         return fitted
 
-    def screen(self, proposals: Sequence[Proposal]) -> list[Scored]:
-        """Fit, render and screen; best first."""
+    def screen(self, proposals: Sequence[Proposal], resolution: int = SCREEN_RESOLUTION) -> list[Scored]:
+        """Fit, render and screen; best first. What descends from the result is fitted for the brightness seen here."""
         fitted = self.fit(proposals)
-        trials = self._try([self.builder.edits(p) for p in fitted], SCREEN_RESOLUTION, ("beauty",), "screen")
-        scored = [Scored(p, t.score, t) for p, t in zip(fitted, trials, strict=False) if t.ok]
+        trials = self._try([self.builder.edits(p) for p in fitted], resolution, ("beauty",), "screen")
+        scored = [Scored(self._exposed(p, t), t.score, t) for p, t in zip(fitted, trials, strict=False) if t.ok]
         return sorted(scored, key=lambda item: -item.score)
+
+    def _exposed(self, proposal: Proposal, trial: Trial) -> Proposal:
+        """The proposal with its exposure corrected by the mean that its relief and clipping left."""
+        seen = float(np.clip(trial.channels["beauty"], 0, 1).mean())
+        wanted = float(self.builder.measured.colors.mean())
+        step = min(max(seen / max(wanted, 1e-3), 0.7), 1.4)
+        exposure = min(max(proposal.values.get("exposure", 1.0) * step, 0.5), 1.6)
+        return replace(proposal, values={**proposal.values, "exposure": exposure})
 
     def judge(self, proposals: Sequence[Proposal], resolution: int = 256) -> list[Scored]:
         """Put fitted proposals before the full evaluator; best first."""
@@ -92,7 +102,9 @@ def free(structure: Structure, only: Callable[[Parameter], bool] | None = None) 
     return [p for p in structure.parameters if not p.hard and (only is None or only(p))]
 
 
-def draw(base: Proposal, rng: np.random.Generator, spread: float, only: Callable[[Parameter], bool] | None = None) -> Proposal:
+def draw(
+    base: Proposal, rng: np.random.Generator, spread: float, only: Callable[[Parameter], bool] | None = None
+) -> Proposal:
     """A neighbour of `base`: each free parameter moved by a normal step of `spread` of its range."""
     values = {}
     for item in free(base.structure, only):
@@ -113,7 +125,10 @@ def _reflect(position: float) -> float:
 def race(
     searcher: Searcher, entries: Sequence[Proposal], allowance: float, say: Callable[[str], None]
 ) -> dict[str, list[Scored]]:
-    """Draws for every entry, then the better half gets more, until two structures are left; best first by structure."""
+    """Draws for every entry, then the better half gets more, until two structures are left.
+
+    All that was found, by structure, the survivors of the last round first; each list best first.
+    """
     found: dict[str, list[Scored]] = {}
     alive = list(dict.fromkeys(p.structure.name for p in entries))
     rounds = max(1, math.ceil(math.log2(max(len(alive), 2))))
@@ -122,7 +137,11 @@ def race(
         draws = max(3, int(allowance / rounds / COST / len(alive)))
         batch: list[Proposal] = []
         for name in alive:
-            bases = [s.proposal for s in found[name][:3]] if name in found else [p for p in entries if p.structure.name == name]
+            bases = (
+                [s.proposal for s in found[name][:3]]
+                if name in found
+                else [p for p in entries if p.structure.name == name]
+            )
             batch += bases[:draws] if name not in found else []
             need = draws - (len(bases[:draws]) if name not in found else 0)
             batch += [draw(bases[k % len(bases)], searcher.rng, spread) for k in range(need)]
@@ -136,34 +155,42 @@ def race(
         spread *= 0.7
         if not alive:
             break
-    return {name: found[name] for name in alive}
+    return {name: found[name] for name in [*alive, *(name for name in found if name not in alive)]}
 
 
 def refine(
-    searcher: Searcher, start: Scored, allowance: float, only: Callable[[Parameter], bool] | None = None, step: float = 0.12
-) -> Scored:
-    """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations."""
+    searcher: Searcher,
+    start: Scored,
+    allowance: float,
+    only: Callable[[Parameter], bool] | None = None,
+    step: float = 0.12,
+) -> list[Scored]:
+    """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations; best first.
+
+    Screened at `REFINE_RESOLUTION`, which shows the fine detail that the race's small pictures cannot.
+    """
     items = [p for p in free(start.proposal.structure, only) if not p.sign]
     size = 8
     generations = int(allowance / COST / size)
     if not items or generations < 1:
-        return start
+        return [start]
     x0 = [p.to_unit(start.proposal.values[p.name]) for p in items]
     options = {"bounds": [0, 1], "popsize": size, "seed": int(searcher.rng.integers(1, 2**31 - 1)), "verbose": -9,
                "CMA_diagonal": True, "verb_log": 0}  # fmt: skip
     strategy = cma.CMAEvolutionStrategy(x0 if len(x0) > 1 else x0 * 2, step, options)
-    best = start
+    seen: list[Scored] = []
     for _ in range(generations):
         points = strategy.ask()
         batch = [
-            replace(start.proposal.with_values({p.name: p.from_unit(x) for p, x in zip(items, point, strict=False)}), tags=(str(k),))
+            replace(
+                start.proposal.with_values({p.name: p.from_unit(x) for p, x in zip(items, point, strict=False)}),
+                tags=(str(k),),
+            )
             for k, point in enumerate(points)
         ]
-        scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch)}
+        scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch, REFINE_RESOLUTION)}
         if not scored:
             break
         strategy.tell(points, [1.0 - (scored[k].score if k in scored else 0.0) for k in range(len(points))])
-        top = max(scored.values(), key=lambda item: item.score)
-        if top.score > best.score:
-            best = replace(top, proposal=replace(top.proposal, tags=()))
-    return best
+        seen += [replace(item, proposal=replace(item.proposal, tags=())) for item in scored.values()]
+    return sorted(seen, key=lambda item: -item.score) or [start]

@@ -107,8 +107,16 @@ def parameters_from(data: Mapping[str, Any]) -> tuple[Parameter, ...]:
         middle = math.sqrt(low * high) if item.get("log") else (low + high) / 2
         made.append(
             Parameter(
-                name, low, high, float(item.get("start", middle)), bool(item.get("log")), bool(item.get("int")),
-                bool(item.get("sign")), bool(item.get("hard")), item.get("from", ""), item.get("unit", ""),
+                name,
+                low,
+                high,
+                float(item.get("start", middle)),
+                bool(item.get("log")),
+                bool(item.get("int")),
+                bool(item.get("sign")),
+                bool(item.get("hard")),
+                item.get("from", ""),
+                item.get("unit", ""),
             )  # fmt: skip
         )
     return tuple(made)

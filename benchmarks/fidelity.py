@@ -1,0 +1,252 @@
+"""How near fitted materials come to their photographs, beside a flat colour and a fitted plain noise.
+
+    python benchmarks/fidelity.py [--photos DIR] [--quality draft] [--attempts N] [--seed N] [--out DIR] [--only a,b]
+                                  [--quick]
+
+Each reference is fitted by the built-in actor, and once more with plain layered noise as its only structure, under the
+same budget. Ours, noise and the mean colour are scored alike, on their beauty picture alone: `reward` by the committed
+evaluator, `gap` by gap closed under ST-LPIPS VGG statistics, which nothing in the product sees. References: photographs
+of --photos (or MATERIAL_AGENT_PHOTOS; `regular` from the manifest.json beside the folder) and scikit-image's three.
+The contact sheet (reference above, ours below, noise last) goes to OUT/sheet.png. What is in OUT already is not redone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image, ImageDraw
+
+# Python puts this folder first, where renderer.py and evaluator.py would hide the packages that they measure.
+sys.path.append(sys.path.pop(0))
+
+from judges import StLpipsVggJudge, gap_closed
+
+from evaluators import Candidate, Evaluator, Target
+from evaluators.functional.color import srgb_to_linear
+from evaluators.functional.texture import TextureStatistics, statistics_distance
+from material_agent.actors.builtin import BuiltinActor, BuiltinReflector, Options
+from material_agent.config import RunConfig
+from material_agent.fit import run_fit
+from references import load_reference
+from renderer import BlenderPool, RenderCache
+
+FloatArray = npt.NDArray[np.float32]
+SKIMAGE = ("skimage:brick", "skimage:grass", "skimage:gravel")
+QUICK = "skimage:gravel"
+TILE = 192
+TOLERANCE = 0.01
+"""A reward or gap this much lower counts as equal: a re-seeded render of one graph moves by about as much."""
+LONGEST_S = 180.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One reference: rewards and gaps closed of ours, noise and flat colour; seconds of our run; structure chosen."""
+
+    name: str
+    regular: bool
+    structure: str
+    seconds: float
+    reward: float
+    reward_noise: float
+    reward_flat: float
+    gap: float
+    gap_noise: float
+    gap_flat: float
+    physical: float
+    own: float
+
+
+class CachedJudge(StLpipsVggJudge):
+    """The judge with its statistics kept: every reference serves as another's other."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, TextureStatistics] = {}
+
+    def statistics(self, image: npt.ArrayLike) -> TextureStatistics:
+        key = hash(np.ascontiguousarray(image).tobytes())
+        if key not in self._kept:
+            self._kept[key] = super().statistics(image)
+        return self._kept[key]
+
+    def distance(self, a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+        return float(statistics_distance(self.statistics(a), self.statistics(b))[0])
+
+
+def find_references(photos: Path | None) -> dict[str, tuple[str, bool]]:
+    """Name → what `load_reference` takes, and whether the material is regular."""
+    found = {name: (name, False) for name in SKIMAGE}
+    if photos is None:
+        return found
+    manifest = photos.parent / "manifest.json"
+    regular: set[str] = set()
+    if manifest.exists():
+        data = json.loads(manifest.read_text("utf-8"))
+        entries = data if isinstance(data, list) else next(v for v in data.values() if isinstance(v, list))
+        regular = {Path(entry["file"]).stem for entry in entries if entry.get("regular")}
+    files = [path for path in sorted(photos.iterdir()) if path.suffix.lower() in {".jpg", ".jpeg", ".png"}]
+    return {path.stem: (str(path), path.stem in regular) for path in files} | found
+
+
+def fitted(source: str, folder: Path, pool: BlenderPool, options: argparse.Namespace, only: tuple[str, ...]) -> Any:
+    """The run's result as plain data; a finished run in `folder` is taken as it is."""
+    record = folder / "result.json"
+    if not record.exists():
+        config = RunConfig(
+            reference=source, out=folder, seed=options.seed, quality=options.quality, attempts=options.attempts,
+            limits={"candidates": 60} if options.quick else {},
+        )  # fmt: skip
+        run_fit(
+            config,
+            actor_factory=lambda setup: BuiltinActor(setup.seed, Options(structures=only)),
+            reflector=None if only else BuiltinReflector(),
+            renderer=pool,
+            overwrite=True,
+        )
+    return json.loads(record.read_text("utf-8"))
+
+
+def picture(folder: Path) -> FloatArray:
+    """The final beauty of a run, sRGB in [0, 1]."""
+    with Image.open(folder / "maps" / "beauty.png") as image:
+        return np.asarray(image.convert("RGB"), dtype=np.float32) / 255
+
+
+def measure_row(name: str, regular: bool, pictures: Mapping[str, FloatArray], drawn: Sequence[FloatArray],
+                record: Mapping[str, Any], judge: CachedJudge) -> Row:  # fmt: skip
+    reference = pictures[name]
+    evaluator = Evaluator(Target.from_image(reference))
+    others = [image for other, image in pictures.items() if other != name]
+    rewards = [
+        evaluator.evaluate(Candidate({"beauty": srgb_to_linear(image).astype(np.float32)})).reward for image in drawn
+    ]
+    gaps = [gap_closed(image, reference, others, judge) for image in drawn]
+    terms = record["final"]["evaluation"]["terms"]
+    best = max(record["attempts"], key=lambda one: one["reward"] or -1)
+    return Row(
+        name, regular, best["structure"], record["seconds"], *rewards, *(gap.value for gap in gaps),
+        terms["physical"]["value"], gaps[0].own,
+    )  # fmt: skip
+
+
+def sheet(rows: Sequence[tuple[str, Sequence[FloatArray]]], path: Path) -> None:
+    """Columns of pictures under their names, at most nine in a line."""
+    across = min(9, len(rows))
+    lines = -(-len(rows) // across)
+    height = 3 * (TILE + 2) + 18
+    canvas = Image.new("RGB", (across * (TILE + 4), lines * height), "white")
+    draw = ImageDraw.Draw(canvas)
+    for index, (name, images) in enumerate(rows):
+        x, y = index % across * (TILE + 4), index // across * height
+        draw.text((x + 2, y + 2), name, fill="black")
+        for line, image in enumerate(images):
+            tile = Image.fromarray((np.clip(image, 0, 1) * 255 + 0.5).astype(np.uint8))
+            canvas.paste(tile.resize((TILE, TILE), Image.Resampling.LANCZOS), (x, y + 16 + line * (TILE + 2)))
+    canvas.save(path)
+
+
+def summarize(rows: Sequence[Row]) -> dict[str, float]:
+    """Medians, and the shares of references on which ours wins or holds its own."""
+    regular, rest = [r for r in rows if r.regular], [r for r in rows if not r.regular]
+
+    def share(group: Sequence[Row], test: Any) -> float:
+        return float(np.mean([test(row) for row in group])) if group else float("nan")
+
+    return {
+        "reward_median": statistics.median(r.reward for r in rows),
+        "gap_median": statistics.median(r.gap for r in rows),
+        "gap_noise_median": statistics.median(r.gap_noise for r in rows),
+        "gap_flat_median": statistics.median(r.gap_flat for r in rows),
+        "beats_flat_reward": share(rows, lambda r: r.reward > r.reward_flat),
+        "beats_flat_gap": share(rows, lambda r: r.gap > r.gap_flat),
+        "regular_beats_noise_reward": share(regular, lambda r: r.reward > r.reward_noise),
+        "regular_beats_noise_gap": share(regular, lambda r: r.gap > r.gap_noise),
+        "rest_not_worse_reward": share(rest, lambda r: r.reward >= r.reward_noise - TOLERANCE),
+        "rest_not_worse_gap": share(rest, lambda r: r.gap >= r.gap_noise - TOLERANCE),
+        "physical_passes": share(rows, lambda r: r.physical >= 0.8),
+        "seconds_median": statistics.median(r.seconds for r in rows),
+        "seconds_longest": max(r.seconds for r in rows),
+    }
+
+
+def accepted(figures: Mapping[str, float]) -> bool:
+    """Whether every share is 1 (absent groups aside) and no run takes longer than three minutes."""
+    shares = [v for k, v in figures.items() if k.startswith(("beats", "regular", "rest")) and not np.isnan(v)]
+    return all(value == 1.0 for value in shares) and figures["seconds_longest"] <= LONGEST_S
+
+
+def context() -> dict[str, Any]:
+    answer = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    return {"commit": answer.stdout.strip() or "unknown", "machine": machine, "python": platform.python_version()}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
+    parser.add_argument("--quality", choices=("draft", "normal", "high"), default="draft")
+    parser.add_argument("--attempts", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("fidelity-runs"))
+    parser.add_argument("--only", default="", help="names of references, separated by commas")
+    parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget, for a check within 50 s")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    if options.photos is None:
+        print("No photographs given (--photos DIR): only scikit-image's three textures are used.")
+    sources = find_references(Path(options.photos) if options.photos else None)
+    pictures = {name: load_reference(source).image_srgb for name, (source, _) in sources.items()}
+    chosen = [QUICK] if options.quick else [n for n in sources if not options.only or n in options.only.split(",")]
+    judge, rows, shown = CachedJudge(), [], []
+    begun = time.monotonic()
+    with BlenderPool(cache=RenderCache()) as pool:
+        for name in chosen:
+            source, regular = sources[name]
+            base = (
+                options.out / f"{options.quality}-{options.attempts}-{options.seed}{'-quick' if options.quick else ''}"
+            )
+            ours, noise = (base / name.replace(":", "_") / kind for kind in ("ours", "noise"))
+            record = fitted(source, ours, pool, options, ())
+            fitted(source, noise, pool, options, ("layered_noise",))
+            flat = np.full_like(pictures[name], 1.0) * pictures[name].mean(axis=(0, 1), keepdims=True)
+            drawn = [picture(ours), picture(noise), flat]
+            row = measure_row(name, regular, pictures, drawn, record, judge)
+            rows.append(row)
+            shown.append((name, [pictures[name], *drawn[:2]]))
+            print(
+                f"{name:<18}{row.structure:<16} reward {row.reward:.3f} noise {row.reward_noise:.3f} flat {row.reward_flat:.3f}"
+                f"   gap {row.gap:.2f} noise {row.gap_noise:.2f} flat {row.gap_flat:.2f}   {row.seconds:.0f} s",
+                flush=True,
+            )
+            sheet(shown, options.out / "sheet.png")
+    figures = summarize(rows)
+    for key, value in figures.items():
+        print(f"{key:<28}{value:8.3f}")
+    result = {
+        "benchmark": "fidelity",
+        "figures": {key: round(value, 4) for key, value in figures.items() if not np.isnan(value)},
+        "ok": accepted(figures),
+        "context": context() | {"quick": options.quick, "quality": options.quality, "attempts": options.attempts,
+                                "seconds": round(time.monotonic() - begun), "sheet": str(options.out / "sheet.png")},
+        "references": [asdict(row) for row in rows],
+    }  # fmt: skip
+    print(json.dumps(result))
+    return 0 if result["ok"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
