@@ -7,7 +7,7 @@ SHELL := /bin/bash
 export OMP_WAIT_POLICY ?= PASSIVE
 
 BIN := .venv/bin
-REFERENCE ?= brick
+REFERENCE ?= brick_wall
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
