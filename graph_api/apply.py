@@ -61,6 +61,10 @@ class _Work:
     catalog: Catalog
     notices: list[Notice]
 
+    def text(self, link: Link) -> str:
+        """A link of the graph in words."""
+        return link_text(self.graph, self.catalog, link)
+
 
 def apply(graph: Graph, action: Edit, catalog: Catalog | None = None, rules: Rules = NO_RULES) -> Applied:
     """Apply one edit.
@@ -152,17 +156,17 @@ def _connect(work: _Work, action: Connect) -> Applied:
     link = Link(source.id, output.identifier, target.id, slot.identifier)
     old = work.graph.link_into(target.id, slot.identifier)
     if old == link:
-        return _nothing(work, target.id, f"{link_text(work.graph, work.catalog, link)} is there already")
+        return _nothing(work, target.id, f"{work.text(link)} is there already")
     circle = reaches(work.graph.links, target.id, source.id)
     if circle:
         got = " -> ".join((*circle, target.id))
         raise ActionRejected("cycle", "a link that closes no circle", got, node=target.id, socket=slot.name)
     _check_types(work, source, output, target, slot)
     kept = tuple(one for one in work.graph.links if one != old)
-    changes = [f"linked {link_text(work.graph, work.catalog, link)}"]
+    changes = [f"linked {work.text(link)}"]
     if old is not None:
-        changes.append(f"replaced {link_text(work.graph, work.catalog, old)}")
-        text = f"an input takes one link: {link_text(work.graph, work.catalog, old)} was replaced"
+        changes.append(f"replaced {work.text(old)}")
+        text = f"an input takes one link: {work.text(old)} was replaced"
         work.notices.append(Notice("link_replaced", text, target.id, slot.identifier))
     return _done(work, replace(work.graph, links=(*kept, link)), target.id, *changes)
 
@@ -274,9 +278,7 @@ def _set_input(work: _Work, node: Node, socket: Socket, value: object) -> Applie
     work.notices.extend(notices)
     feed = work.graph.link_into(node.id, socket.identifier)
     if feed is not None:
-        text = (
-            f"{link_text(work.graph, work.catalog, feed)} feeds this input: the value has no effect while it is linked"
-        )
+        text = f"{work.text(feed)} feeds this input: the value has no effect while it is linked"
         work.notices.append(Notice("linked", text, node.id, socket.identifier))
     before = node.inputs.get(socket.identifier, socket.default)
     changed = replace(node, inputs=_changed(node.inputs, socket.identifier, new))
@@ -332,7 +334,7 @@ def _remove_node(work: _Work, action: RemoveNode) -> Applied:
     nodes = {name: one for name, one in work.graph.nodes.items() if name != node.id}
     changes = [
         f"removed {node.id} ({node.type})",
-        *(f"removed the link {link_text(work.graph, work.catalog, link)}" for link in lost),
+        *(f"removed the link {work.text(link)}" for link in lost),
     ]
     return _done(work, replace(work.graph, nodes=nodes, links=kept), node.id, *changes)
 
@@ -351,9 +353,7 @@ def _disconnect(work: _Work, action: Disconnect) -> Applied:
             "not_linked", expected, repr(name), known=closest(name, linked), node=target.id, socket=slot.name
         )
     kept = tuple(link for link in work.graph.links if link != old)
-    return _done(
-        work, replace(work.graph, links=kept), target.id, f"removed the link {link_text(work.graph, work.catalog, old)}"
-    )
+    return _done(work, replace(work.graph, links=kept), target.id, f"removed the link {work.text(old)}")
 
 
 _HANDLERS: dict[type[Any], Callable[[_Work, Any], Applied]] = {

@@ -217,6 +217,16 @@ def check_types(graph: Graph, link: Link, catalog: Catalog) -> Iterator[Problem]
 
 def check_circles(graph: Graph) -> Iterator[Problem]:
     """Every node from which a circle comes back, reported once for each circle."""
+    waiting = {link.dst for link in graph.links} | {link.src for link in graph.links}
+    links = list(graph.links)
+    while True:  # what nothing feeds any more is in no circle; most graphs end here
+        fed = {link.dst for link in links}
+        if waiting <= fed:
+            break
+        waiting &= fed
+        links = [link for link in links if link.src in waiting]
+    if not links:
+        return
     reported: set[str] = set()
     for link in graph.links:
         if link.src in reported:

@@ -20,17 +20,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Wanted:
-    """A Blender to install: the pip requirement, and the only Python its wheels are built for."""
+    """A Blender to install: its series, the pip requirement, and the only Python its wheels are built for."""
 
     name: str
+    series: str
     requirement: str
     python: str
 
 
 WANTED = (
-    Wanted("bpy-4.5", "bpy~=4.5.0", "3.11"),
-    Wanted("bpy-5.0", "bpy~=5.0.0", "3.11"),
-    Wanted("bpy-newest", "bpy>=5.1", "3.13"),
+    Wanted("bpy-4.5", "4.5", "bpy~=4.5.0", "3.11"),
+    Wanted("bpy-5.0", "5.0", "bpy~=5.0.0", "3.11"),
+    Wanted("bpy-newest", "", "bpy>=5.1", "3.13"),
 )
 
 
@@ -57,22 +58,29 @@ def find_python(version: str) -> Path | None:
     return None
 
 
+def blender_of(python: Path | str) -> str:
+    """Version of the Blender that an interpreter imports, such as "5.0.1"; empty without one."""
+    code = "import bpy, sys; sys.stderr.write('\\n{}.{}.{}'.format(*bpy.app.version))"
+    answer = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    return answer.stderr.split()[-1] if answer.returncode == 0 else ""
+
+
 def build(wanted: Wanted, folder: Path) -> str:
     """Make the environment and return one line that says what happened; raises CalledProcessError when pip fails."""
     target = folder / wanted.name
     python = target / "bin" / "python"
-    works = [python, "-c", "import bpy; print(bpy.app.version_string)"]
-    if python.exists():
-        answer = subprocess.run(works, capture_output=True, text=True, check=False)
-        if answer.returncode == 0:
-            return f"{wanted.name}: ready ({answer.stdout.split()[-1]})"
+    if python.exists() and (found := blender_of(python)):
+        return f"{wanted.name}: ready ({found})"
+    own = blender_of(sys.executable)
+    if wanted.series and own.startswith(f"{wanted.series}."):
+        return f"{wanted.name}: ready ({own}, in the environment that runs this)"
     interpreter = find_python(wanted.python)
     if interpreter is None:
         return f"{wanted.name}: skipped, expected Python {wanted.python}, found none (install it and run again)"
     subprocess.run([interpreter, "-m", "venv", "--clear", target], check=True)
     subprocess.run([python, "-m", "pip", "install", "--quiet", wanted.requirement], check=True)
-    answer = subprocess.run(works, capture_output=True, text=True, check=True)
-    return f"{wanted.name}: built ({answer.stdout.split()[-1]})"
+    found = blender_of(python)
+    return f"{wanted.name}: built ({found})" if found else f"{wanted.name}: skipped, installed but import bpy fails"
 
 
 def main() -> int:
@@ -90,7 +98,8 @@ def main() -> int:
         try:
             line = build(known[name], options.folder)
         except subprocess.CalledProcessError as error:
-            line = f"{name}: skipped, expected {known[name].requirement} to install and import, got exit {error.returncode}"
+            wanted = known[name].requirement
+            line = f"{name}: skipped, expected {wanted} to install and import, got exit {error.returncode}"
         complete &= "skipped" not in line
         print(line, flush=True)
     return 0 if complete else 3
