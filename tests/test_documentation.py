@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from material_agent.cli.app import application, run
+from material_agent.cli.app import USAGE_ERROR, application, run
 from material_agent.cli.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +35,7 @@ def parses(words):
         return f"no command {words[0]}"
     try:
         commands[words[0]].make_context(words[0], words[1:])
-    except Exception as error:
+    except USAGE_ERROR as error:
         return str(error)
     return ""
 

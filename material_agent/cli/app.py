@@ -18,7 +18,7 @@ from material_agent.cli.output import Reply, reserved_stdout, say
 P = ParamSpec("P")
 _HELP = "Looks at one picture of a material and builds an editable Blender shader graph that renders like it."
 # Typer's own base of usage errors moved between releases; its public subclass leads to it in every one of them.
-_USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
 def _printing(body: Callable[P, Reply]) -> Callable[P, int]:
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
         result = command(args=list(arguments), prog_name="material-agent", standalone_mode=False)
     except typer.Abort:
         return _fail(KeyboardInterrupt(), Exit.INTERRUPTED, arguments)
-    except _USAGE_ERROR as error:
+    except USAGE_ERROR as error:
         return _fail(ValueError(_usage(error)), Exit.BAD_INPUT, arguments)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the process's boundary: every error becomes an exit code
         return _fail(error, code_of(error), arguments)
