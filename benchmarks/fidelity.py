@@ -227,11 +227,9 @@ def main(arguments: list[str]) -> int:
             row = measure_row(name, regular, pictures, drawn, record, judge)
             rows.append(row)
             shown.append((name, [pictures[name], *drawn[:2]]))
-            print(
-                f"{name:<18}{row.structure:<16} reward {row.reward:.3f} noise {row.reward_noise:.3f} flat {row.reward_flat:.3f}"
-                f"   gap {row.gap:.2f} noise {row.gap_noise:.2f} flat {row.gap_flat:.2f}   {row.seconds:.0f} s",
-                flush=True,
-            )
+            rewards = f"{row.reward:.3f} noise {row.reward_noise:.3f} flat {row.reward_flat:.3f}"
+            gaps = f"{row.gap:.2f} noise {row.gap_noise:.2f} flat {row.gap_flat:.2f}"
+            print(f"{name:<18}{row.structure:<16} reward {rewards}   gap {gaps}   {row.seconds:.0f} s", flush=True)
             sheet(shown, options.out / "sheet.png")
     figures = summarize(rows)
     for key, value in figures.items():

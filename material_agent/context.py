@@ -16,6 +16,9 @@ from material_agent.memory.reflection import Reflection
 from material_agent.observation import Observation
 from references.analysis import Analysis
 
+# Actors read what the context holds from here, and import neither references nor evaluators.
+__all__ = ["Analysis", "Constraints", "Context", "Evaluation", "Gap", "Step", "Task", "ToolState"]
+
 
 @dataclass(frozen=True)
 class Task:

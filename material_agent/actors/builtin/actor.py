@@ -178,7 +178,7 @@ class BuiltinActor:
 
 
 def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:
-    """The best by the full judge; where a lattice was measured, a structure that holds it is preferred at near parity."""
+    """The best by the full judge; where a lattice was measured, a structure that holds it wins at near parity."""
     best = judged[0]
     if not plan.lattice_wanted or best.proposal.structure.needs:
         return best

@@ -104,4 +104,5 @@ def ramp(scalar: Span, colors: Array, light: Light, contrast: float = 1.0) -> Co
 def _lifted(colors: Array) -> Array:
     """Colours with their luminance raised to what a dielectric can have; hue is kept."""
     luminance = colors @ np.array([0.2126, 0.7152, 0.0722])
-    return colors + np.maximum(DARKEST - luminance, 0.0)[:, None]
+    lifted: Array = colors + np.maximum(DARKEST - luminance, 0.0)[:, None]
+    return lifted

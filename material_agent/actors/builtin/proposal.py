@@ -9,7 +9,7 @@ import numpy as np
 
 from graph_api.actions import AddNode, Connect, Edit, RemoveNode, SetParam
 from graph_api.model import ColorRamp, Graph
-from material_agent.actors.builtin.color import Light, Span, ramp, span
+from material_agent.actors.builtin.color import Array, Light, Span, ramp, span
 from material_agent.actors.builtin.expression import evaluate
 from material_agent.actors.builtin.measurements import Measurements
 from material_agent.actors.builtin.structure import NodeSpec, Structure, node_edits, shading, specs
@@ -28,7 +28,7 @@ class Fit:
 class Surface:
     """What is the same for all proposals of an attempt: how light answers, and the base of the shading."""
 
-    light: Light = Light()
+    light: Light = field(default_factory=Light)
     patch_m: float = 1.0
     base_roughness: float = 0.7
     metallic: float = 0.0
@@ -92,7 +92,7 @@ class Builder:
             numbers |= {"pattern_low": scalar.low, "pattern_high": scalar.high}
             return replace(proposal, fit=Fit(numbers, {"pattern": ramp(scalar, self.measured.colors, light, contrast)}))
         share, low, high = self._region(proposal, mask)
-        part = np.clip((mask - low) / (high - low), 0, 1)
+        part: Array = np.clip((mask - low) / (high - low), 0, 1)
         ground_colors, figure_colors = self.measured.region_colors(share)
         ground, second = span(pattern, 1 - part), span(figure, part)
         numbers |= {"mask_low": low, "mask_high": high} | _ranges(ground, "pattern") | _ranges(second, "figure")
@@ -102,7 +102,7 @@ class Builder:
         }
         return replace(proposal, fit=Fit(numbers, ramps))
 
-    def _region(self, proposal: Proposal, mask: FloatArray | np.ndarray) -> tuple[float, float, float]:  # type: ignore[type-arg]
+    def _region(self, proposal: Proposal, mask: Array) -> tuple[float, float, float]:
         """Share of the figure and the mask's range: from the measured area where the mask is a field, else as it is."""
         if not proposal.structure.mask_softness:
             return float((mask > 0.5).mean()), 0.0, 1.0

@@ -80,9 +80,14 @@ class BuiltinReflector:
         if not isinstance(value, int | float) or value <= 0:
             return None
         ban = Ban(
-            "param", type=used.type, role=used.role, socket="Scale", low=float(value) / _RANGE, high=float(value) * _RANGE,
+            "param",
+            type=used.type,
+            role=used.role,
+            socket="Scale",
+            low=float(value) / _RANGE,
+            high=float(value) * _RANGE,
             reason=f"at this Scale the {used.role} branch left {_said(gap)}",
-        )  # fmt: skip
+        )
         texture = next(node for node in overlay.nodes if node.type.startswith("ShaderNodeTex"))
         wanted = Ban("node", type=texture.type, role=texture.role)
         if _known(ban, context):

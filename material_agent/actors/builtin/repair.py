@@ -70,7 +70,7 @@ class Repairer:
         return found
 
     def tuned(self, current: Proposal, move: str, allowance: float) -> list[Proposal]:
-        """Fitted candidates of one move (an overlay's name, "recolor", "tune" or "tune:role"), best first by the screen."""
+        """Fitted candidates of a move (an overlay's name, "recolor", "tune", "tune:role"), best first by the screen."""
         searcher = self._searcher
         overlay = overlays().get(move)
         if overlay is not None:

@@ -117,7 +117,7 @@ def parameters_from(data: Mapping[str, Any]) -> tuple[Parameter, ...]:
                 bool(item.get("hard")),
                 item.get("from", ""),
                 item.get("unit", ""),
-            )  # fmt: skip
+            )
         )
     return tuple(made)
 
