@@ -24,8 +24,9 @@ class NodeSpec:
     """How a node type is drawn.
 
     `options`: the items of each enum property that are drawn, from the very table that draws them. `outputs`: the
-    outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `deferred`: what
-    is left to Blender on purpose, by property, with the reason.
+    outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `smooth`: False
+    where the output jumps, so that single pixels may differ from Blender's. `warped`: the node adds noise to its own
+    coordinates, which amplifies rounding.
     """
 
     function: NodeFunction
@@ -33,6 +34,7 @@ class NodeSpec:
     outputs: tuple[str, ...] | None = None
     fixed: frozenset[str] = frozenset()
     smooth: bool = True
+    warped: bool = False
 
 
 def convert(value: Value, source: str, target: str) -> Value:
@@ -42,13 +44,6 @@ def convert(value: Value, source: str, target: str) -> Value:
     if target in SCALAR_TYPES:
         return luminance(value) if source == "RGBA" else mean(value)
     return value
-
-
-class Tables:
-    """Ramps, tabulated once for each evaluation, by the row of their first parameter."""
-
-    def __init__(self, ramps: Mapping[int, Value]) -> None:
-        self.ramps = ramps
 
 
 class Evaluation:
@@ -80,7 +75,7 @@ class Evaluation:
     def number(self, row: int) -> Float:
         """One row of the parameters, by lane."""
         if row not in self._rows:
-            index = self.geometry.setting + UInt32(row * self.frame.settings)
+            index = self.frame.setting + self.frame.settings * row
             self._rows[row] = dr.gather(Float, self.theta, index, mode=dr.ReduceMode.Expand)
         return self._rows[row]
 
@@ -136,6 +131,15 @@ class Inputs:
     def has(self, identifier: str) -> bool:
         """Whether the input is linked or constant, not implicit."""
         return not isinstance(self._sources[identifier][1], Implicit)
+
+    def enabled(self, identifier: str) -> bool:
+        """Whether the node has this input under its properties."""
+        return identifier in self._sources
+
+    @property
+    def setting(self) -> UInt32:
+        """Index of the lane's parameter set."""
+        return self.evaluation.frame.setting
 
     def linked(self, identifier: str) -> Linked | None:
         """The link that feeds an input, if any."""

@@ -106,7 +106,7 @@ def dot(a: Array3f, b: Array3f) -> Float:
     """Scalar product of two vectors of any one dimension."""
     total = a[0] * b[0]
     for index in range(1, len(a)):
-        total = total + a[index] * b[index]
+        total = dr.fma(a[index], b[index], total)
     return total
 
 
@@ -156,6 +156,35 @@ def rotation(euler: Array3f) -> tuple[Array3f, Array3f, Array3f]:
         Array3f(cy * sz, sy * sx * sz + cx * cz, sy * cx * sz - sx * cz),
         Array3f(-sy, cy * sx, cy * cx),
     )
+
+
+# Dr.Jit's own arctangents use a maximum inside, which LLVM cannot select on some processors and then aborts. These are
+# the single-precision coefficients of Moshier's Cephes library, good to one unit of rounding.
+_ARCTANGENT = (8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1)
+_TAN_EIGHTH, _TAN_THREE_EIGHTHS = 0.4142135623730950, 2.414213562373095
+
+
+def arctangent(x: Float) -> Float:
+    """Inverse tangent in (-π/2, π/2)."""
+    size = absolute(x)
+    steep, middle = size > _TAN_THREE_EIGHTHS, size > _TAN_EIGHTH
+    reduced = dr.select(steep, -1.0 / dr.select(steep, size, 1.0), dr.select(middle, (size - 1.0) / (size + 1.0), size))
+    start = dr.select(steep, Float(0.5 * math.pi), dr.select(middle, Float(0.25 * math.pi), Float(0.0)))
+    z = reduced * reduced
+    series = Float(_ARCTANGENT[0])
+    for coefficient in _ARCTANGENT[1:]:
+        series = dr.fma(series, z, coefficient)
+    angle = start + dr.fma(series * z, reduced, reduced)
+    return dr.select(x < 0, -angle, angle)
+
+
+def arctangent2(y: Float, x: Float) -> Float:
+    """The angle of (x, y) in [-π, π], 0 at the origin."""
+    valid = x != 0
+    angle = arctangent(y / dr.select(valid, x, 1.0))
+    turned = angle + dr.select(x < 0, dr.select(y < 0, Float(-math.pi), Float(math.pi)), Float(0.0))
+    upright = dr.select(y > 0, Float(0.5 * math.pi), dr.select(y < 0, Float(-0.5 * math.pi), Float(0.0)))
+    return dr.select(valid, turned, upright)
 
 
 TWO_PI = 2.0 * math.pi

@@ -5,42 +5,50 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import drjit as dr
 from drjit.auto.ad import Array3f, Float, UInt32
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Sizes of one evaluation: resolution in pixels and patch side in metres are opaque, `settings` is the batch."""
+    """The lanes of one evaluation: settings, then rows from the top, then columns.
 
-    settings: int
-    pixels: int
-    resolution: UInt32
+    Everything is opaque, so that one kernel serves every resolution, patch size and batch. `column` and `row` are pixel
+    indices by lane, `row` counted from the bottom; `setting` is the lane's index into the batch of `settings`.
+    `resolution` is in pixels, `size_m` in metres, `jitter` the place inside the pixel ((0.5, 0.5) is its centre).
+    """
+
+    column: Float
+    row: Float
+    setting: UInt32
+    settings: UInt32
+    resolution: Float
     size_m: Float
-    jitter_x: Float
-    jitter_y: Float
+    jitter: tuple[Float, Float]
+
+
+# Cycles finds UV by intersecting a triangle, in float32. Its rounding is the same everywhere on the patch, and worth
+# following: a texture that adds an offset of 200 to its coordinate turns one unit of rounding into errors of 1e-4.
+# Measured at 64² and 256²: with this and the engine's `CENTRE` 98 and 92 % of the UVs are equal to the last bit.
+_INTERSECTION = 0.99999994
+
+
+def _unit(place: Float, resolution: Float) -> Float:
+    """A place in pixels as Cycles' UV coordinate."""
+    from_centre = place * (1.0 / resolution) - 0.5
+    return (from_centre + 0.5) * _INTERSECTION
 
 
 class Geometry:
-    """Coordinates of the lanes, moved by `shift` (pixels right, pixels up) along the surface.
-
-    Lanes run over settings, then rows from the top, then columns.
-    """
+    """Coordinates of the lanes, moved by `shift` (pixels right, pixels up) along the surface."""
 
     def __init__(self, frame: Frame, shift: tuple[Float, Float] | None = None) -> None:
         self.frame = frame
         self.shift = shift
-        lane = dr.arange(UInt32, frame.settings * frame.pixels * frame.pixels)
-        self.setting = lane // (frame.pixels * frame.pixels) if frame.settings > 1 else UInt32(0)
-        inside = lane - self.setting * (frame.pixels * frame.pixels)
-        row = inside // frame.pixels
-        column = inside - row * frame.pixels
-        count = Float(frame.resolution)
-        x = Float(column) + frame.jitter_x
-        y = count - 1.0 - Float(row) + frame.jitter_y
+        self.u = _unit(frame.column + frame.jitter[0], frame.resolution)
+        self.v = _unit(frame.row + frame.jitter[1], frame.resolution)
         if shift is not None:
-            x, y = x + shift[0], y + shift[1]
-        self.u, self.v = x / count, y / count
+            self.u = self.u + shift[0] / frame.resolution
+            self.v = self.v + shift[1] / frame.resolution
 
     def moved(self, shift: tuple[Float, Float]) -> Geometry:
         """The same lanes elsewhere on the surface."""
@@ -74,4 +82,4 @@ class Geometry:
     @property
     def pixel_m(self) -> Float:
         """World size of a pixel, metres."""
-        return self.frame.size_m / Float(self.frame.resolution)
+        return self.frame.size_m / self.frame.resolution

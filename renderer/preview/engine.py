@@ -1,0 +1,156 @@
+"""Compiles graphs into kernels and runs them over batches of parameters.
+
+One engine keeps one compiled program for each structure and set of channels; graphs that differ in numbers only share
+it. Dr.Jit keeps the machine code, in memory and on disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_api.model import Graph
+from renderer.preview import backend
+from renderer.preview.errors import PreviewUnsupported
+from renderer.preview.pictures import Pictures
+from renderer.preview.structure import Parameter, Plan, Structure
+
+Key = tuple[str, str]
+FloatArray = npt.NDArray[np.float32]
+CHANNEL_SIZE = {"beauty": 3, "base_color": 3, "roughness": 1, "metallic": 1, "normal": 3, "height": 1}
+
+
+class PreviewEngine:
+    """Kernels by structure. Raises `PreviewUnavailable` when Dr.Jit or LLVM is missing. Safe to use from threads."""
+
+    def __init__(self) -> None:
+        backend.require()
+        self._programs: dict[tuple[Structure, tuple[str, ...]], Any] = {}
+        self._lanes: dict[tuple[int, int], Any] = {}
+        self._lock = threading.RLock()
+        self.compiled = 0
+        """Programs made so far: grows with new structures, not with new numbers."""
+
+    def compile(self, graph: Graph) -> Kernel:
+        """The kernel of a graph; raises `PreviewUnsupported` with every reason.
+
+        Whether its beauty can be drawn depends on values too and is checked by `evaluate`.
+        """
+        from renderer.preview.support import plan, unsupported  # noqa: PLC0415
+
+        reasons = unsupported(graph, [name for name in CHANNEL_SIZE if name != "beauty"])
+        if reasons:
+            text = "; ".join(f"{node} ({kind}): {reason}" for node, kind, reason in reasons)
+            raise PreviewUnsupported(f"the preview does not draw {text}")
+        return Kernel(self, plan(graph))
+
+    def run(
+        self, structure: Structure, channels: tuple[str, ...], theta: FloatArray, resolution: int,
+        patch_size_m: float, jitter: tuple[float, float],
+    ) -> Pictures:
+        """Evaluate a structure for `theta` of (rows, settings)."""
+        from renderer.preview.program import Lanes, Program  # noqa: PLC0415
+
+        settings = theta.shape[1]
+        with self._lock:
+            program = self._programs.get((structure, channels))
+            if program is None:
+                program = self._programs[structure, channels] = Program(structure, channels)
+                self.compiled += 1
+            lanes = self._lanes.get((settings, resolution))
+            if lanes is None:
+                if len(self._lanes) >= _KEPT_LANES:
+                    self._lanes.pop(next(iter(self._lanes)))
+                lanes = self._lanes[settings, resolution] = Lanes(settings, resolution)
+            flat = program(theta, lanes, patch_size_m, jitter)
+        shape = (settings, resolution, resolution)
+        return Pictures({
+            name: (array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True)
+        })
+
+
+_KEPT_LANES = 8
+CENTRE = (0.5000033, 0.5000033)
+"""Where Cycles' sample 0 lies with a filter of next to no width: not quite the centre."""
+
+
+class Kernel:
+    """One graph, compiled: its parameters, and its pictures for any values of them."""
+
+    def __init__(self, engine: PreviewEngine, plan: Plan) -> None:
+        self._engine = engine
+        self.plan = plan
+        self._by_key = {(parameter.node, parameter.key): parameter for parameter in plan.parameters}
+
+    @property
+    def parameters(self) -> list[Key]:
+        """All parameters as (node, input, output or property); see `structure.Parameter` for their shapes."""
+        return list(self._by_key)
+
+    def parameter(self, node: str, key: str) -> Parameter:
+        """One parameter with its shape and the graph's own value; raises KeyError with the known ones."""
+        try:
+            return self._by_key[node, key]
+        except KeyError:
+            known = ", ".join(f"{n}.{k}" for n, k in self._by_key)
+            raise KeyError(f"expected a parameter of the kernel, got {node}.{key}; known: {known}") from None
+
+    def theta(self, params: Mapping[Key, npt.ArrayLike]) -> FloatArray:
+        """The parameter table (rows, settings): given values, (B,) or (B, …) or one for all, the rest as in the graph."""
+        from renderer.preview.curves import curve_rows  # noqa: PLC0415
+
+        values: dict[Key, FloatArray] = {}
+        settings = 1
+        for key, value in params.items():
+            shape = self.parameter(*key).shape
+            array = np.asarray(value, np.float32)
+            if array.shape == shape:
+                array = array[None]
+            if array.shape[1:] != shape:
+                raise ValueError(f"{key[0]}.{key[1]}: expected shape (B, {shape}) or {shape}, got {array.shape}")
+            if array.shape[0] not in (1, settings) and settings != 1:
+                raise ValueError(f"{key[0]}.{key[1]}: expected {settings} settings, got {array.shape[0]}")
+            settings = max(settings, array.shape[0])
+            values[key] = array.reshape(array.shape[0], -1)
+        table = np.empty((self.plan.structure.rows, settings), np.float32)
+        for key, parameter in self._by_key.items():
+            found = values.get(key)
+            rows = np.asarray(parameter.default, np.float32)[None] if found is None else found
+            if parameter.curve is not None:
+                rows = curve_rows(parameter.curve, rows)
+            table[parameter.row : parameter.row + rows.shape[1]] = rows.T
+        return table
+
+    def evaluate(
+        self,
+        params: Mapping[Key, npt.ArrayLike] | None = None,
+        resolution: int = 256,
+        channels: Sequence[str] = ("base_color",),
+        patch_size_m: float = 1.0,
+        jitter: tuple[float, float] = CENTRE,
+    ) -> Pictures:
+        """Pictures by channel, (B, H, W, C) float32, row 0 at the top; see `renderer.protocol` for the channels.
+
+        `jitter` is the place inside the pixel, from its lower left corner.
+        """
+        unknown = [name for name in channels if name not in CHANNEL_SIZE]
+        if unknown:
+            raise ValueError(f"expected channels of {', '.join(CHANNEL_SIZE)}, got {', '.join(unknown)}")
+        theta = self.theta(params or {})
+        if "beauty" in channels:
+            self._check_beauty(theta)
+        return self._engine.run(self.plan.structure, tuple(channels), theta, resolution, patch_size_m, jitter)
+
+    def _check_beauty(self, theta: FloatArray) -> None:
+        from renderer.preview.support import constraints, linked_constraints  # noqa: PLC0415
+
+        obstacles = linked_constraints(self.plan)
+        for row, (value, name) in constraints(self.plan).items():
+            if not np.all(theta[row] == value):
+                obstacles.append(f"{name} other than {value:g}")
+        if obstacles:
+            raise PreviewUnsupported(f"the preview does not draw beauty with {', '.join(obstacles)}")

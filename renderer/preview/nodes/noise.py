@@ -1,0 +1,93 @@
+"""Noise Texture."""
+
+from __future__ import annotations
+
+import drjit as dr
+import numpy as np
+from drjit.auto.ad import Array3f, Float, Int32
+
+from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
+from renderer.preview.fractal import KINDS, Fractal, Octaves
+from renderer.preview.hashes import host_float_hash
+from renderer.preview.ops import maximum
+from renderer.preview.perlin import signed_noise
+
+DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "4D": 4}
+
+
+def offset(seed: int, dimensions: int) -> tuple[float, ...]:
+    """Where in the endless noise a further, independent field is taken: between 100 and 200 on each axis."""
+    if dimensions == 1:
+        return (_place(host_float_hash(float(seed))),)
+    return tuple(_place(host_float_hash(float(seed), float(axis))) for axis in range(dimensions))
+
+
+def _place(unit: np.float32) -> float:
+    """Times 100, plus 100, rounded to float32 after each as Cycles does it: one unit of rounding shows as 1e-5."""
+    return float(unit * np.float32(100.0) + np.float32(100.0))
+
+
+def scaled_point(i: Inputs, dimensions: int) -> list[Float]:
+    """Vector and W, times Scale, as many as the dimension takes."""
+    scale = i["Scale"]
+    axes = [] if dimensions == 1 else [i["Vector"][axis] * scale for axis in range(min(dimensions, 3))]
+    return axes if dimensions in (2, 3) else [*axes, i["W"] * scale]
+
+
+def distorted(point: list[Float], distortion: Float, limit: int | None) -> list[Float]:
+    """The point moved by one noise for each axis; costs nothing where Distortion is zero."""
+    count = len(point)
+    places = [offset(seed, count) for seed in range(count)]
+
+    def moved(seed: int) -> Float:
+        return point[seed] + signed_noise([x + o for x, o in zip(point, places[seed], strict=True)]) * distortion
+
+    if limit is not None:
+        return [moved(seed) for seed in range(count)]
+    last = dr.select(distortion != 0, Int32(count), Int32(0))
+
+    def step(index: Int32, *found: Float) -> tuple[Float, ...]:
+        shift = [_pick(index, [place[axis] for place in places]) for axis in range(count)]
+        noise = signed_noise([x + o for x, o in zip(point, shift, strict=True)])
+        moved = (dr.select(index == axis, f + noise * distortion, f) for axis, f in enumerate(found))
+        return (index + 1, *moved)
+
+    return list(dr.while_loop((Int32(0), *point), lambda index, *_: index < last, step)[1:])
+
+
+def _pick(index: Int32, values: list[float]) -> Float:
+    chosen = Float(values[-1])
+    for position, value in enumerate(values[:-1]):
+        chosen = dr.select(index == position, Float(value), chosen)
+    return chosen
+
+
+def noise_texture(i: Inputs) -> Outputs:
+    """Fractal noise; Color is three fields, of which the first is Factor."""
+    dimensions = DIMENSIONS[i.option("noise_dimensions")]
+    kind = i.option("noise_type")
+    settings = Fractal(
+        octaves=Octaves.of(i["Detail"], i.octave_limit),
+        roughness=maximum(i["Roughness"], 0.0),
+        lacunarity=i["Lacunarity"],
+        offset=i["Offset"] if i.enabled("Offset") else Float(0.0),
+        gain=i["Gain"] if i.enabled("Gain") else Float(0.0),
+        normalize=i.flag("normalize"),
+    )
+    point = distorted(scaled_point(i, dimensions), i["Distortion"], i.octave_limit)
+    value = KINDS[kind](point, settings)
+    outputs = {"Fac": value}
+    if "Color" in i.wanted:
+        fields = [
+            KINDS[kind]([x + o for x, o in zip(point, offset(seed, dimensions), strict=True)], settings)
+            for seed in (dimensions, dimensions + 1)
+        ]
+        outputs["Color"] = Array3f(value, *fields)
+    return outputs
+
+
+TABLE = {
+    "ShaderNodeTexNoise": NodeSpec(
+        noise_texture, {"noise_dimensions": tuple(DIMENSIONS), "noise_type": tuple(KINDS)}, warped=True
+    )
+}

@@ -1,0 +1,31 @@
+"""What a kernel returns: arrays that stay where they were computed until they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Pictures(Mapping[str, npt.NDArray[np.float32]]):
+    """Pictures by channel, (B, H, W, C) float32. Reading one as numpy or torch copies nothing on the CPU."""
+
+    def __init__(self, flat: Mapping[str, tuple[Any, tuple[int, ...]]]) -> None:
+        self._flat = flat
+
+    def __getitem__(self, channel: str) -> npt.NDArray[np.float32]:
+        array, shape = self._flat[channel]
+        view: npt.NDArray[np.float32] = array.numpy().reshape(shape)
+        return view
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._flat)
+
+    def __len__(self) -> int:
+        return len(self._flat)
+
+    def torch(self) -> dict[str, Any]:
+        """Torch tensors that share the memory."""
+        return {name: array.torch().reshape(shape) for name, (array, shape) in self._flat.items()}

@@ -1,0 +1,105 @@
+"""A structure traced, recorded and replayed: the fused kernel."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import drjit as dr
+import numpy as np
+import numpy.typing as npt
+from drjit.auto.ad import Array3f, Float, UInt32
+
+from renderer.preview.evaluation import Evaluation
+from renderer.preview.nodes import NODES
+from renderer.preview.ramps import ENTRIES, tabulate
+from renderer.preview.scene import Frame
+from renderer.preview.structure import RampShape, Structure
+from renderer.preview.surface import Surface
+
+
+class Lanes:
+    """Index arrays of one batch size and resolution, made once and kept in memory."""
+
+    def __init__(self, settings: int, resolution: int) -> None:
+        lane = dr.arange(UInt32, settings * resolution * resolution)
+        self.setting = lane // (resolution * resolution)
+        inside = lane - self.setting * (resolution * resolution)
+        row = inside // resolution
+        self.column = Float(inside - row * resolution)
+        self.row = Float(resolution - 1 - row)
+        entry = dr.arange(UInt32, settings * ENTRIES)
+        self.ramp_setting = entry // ENTRIES
+        self.ramp_place = Float(entry - self.ramp_setting * ENTRIES) / float(ENTRIES - 1)
+        self.settings = dr.opaque(UInt32, settings)
+        self.resolution = dr.opaque(Float, float(resolution))
+        dr.eval(self.setting, self.column, self.row, self.ramp_setting, self.ramp_place)
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Everything a recorded program takes, in the order of `Program._trace`."""
+        return (
+            self.column, self.row, self.setting, self.ramp_place, self.ramp_setting, self.settings, self.resolution
+        )
+
+
+_KEPT_RECORDINGS = 8
+
+
+class Program:
+    """The kernel of a structure and a set of channels; recorded at the first call, replayed without tracing after."""
+
+    def __init__(self, structure: Structure, channels: tuple[str, ...]) -> None:
+        self.structure = structure
+        self.channels = channels
+        self._ramps = [
+            shape for step in structure.steps for _, shape in step.properties if isinstance(shape, RampShape)
+        ]
+        # A recording holds for one number of lanes; the machine code underneath is the same for all.
+        self._recorded: OrderedDict[int, Any] = OrderedDict()
+
+    def __call__(
+        self, theta: npt.NDArray[np.float32], lanes: Lanes, size_m: float, jitter: tuple[float, float]
+    ) -> tuple[Float, ...]:
+        """Flat pictures, one for each channel, computed."""
+        table = Float(theta.ravel())
+        scalars = [dr.opaque(Float, float(value)) for value in (size_m, *jitter)]
+        width = dr.width(lanes.column)
+        recorded = self._recorded.get(width)
+        if recorded is None:
+            if len(self._recorded) >= _KEPT_RECORDINGS:
+                self._recorded.popitem(last=False)
+            recorded = self._recorded[width] = dr.freeze(self._run)
+        result: tuple[Float, ...] = recorded(table, scalars, *lanes.arrays())
+        return result
+
+    def _run(self, theta: Float, scalars: list[Float], *lanes: Any) -> tuple[Float, ...]:  # noqa: ANN401
+        flat = self.trace(theta, scalars, lanes, None)
+        dr.eval(flat)
+        return flat
+
+    def trace(
+        self, theta: Float, scalars: list[Float], lanes: tuple[Any, ...], octave_limit: int | None
+    ) -> tuple[Float, ...]:
+        """The pictures as arrays that are not computed yet."""
+        column, row, setting, ramp_place, ramp_setting, settings, resolution = lanes
+        frame = Frame(column, row, setting, settings, resolution, scalars[0], (scalars[1], scalars[2]))
+        ramps = {}
+        for shape in self._ramps:
+            rgba = tabulate(
+                shape, lambda r: dr.gather(Float, theta, ramp_setting + settings * r, mode=dr.ReduceMode.Expand),
+                ramp_place,
+            )
+            ramps[shape.row] = dr.ravel(rgba)
+        if ramps:
+            dr.eval(ramps)
+        evaluation = Evaluation(self.structure, theta, frame, NODES, ramps, octave_limit)
+        surface = Surface(evaluation)
+        width = dr.width(column)
+        return tuple(_flat(surface.channel(name), width) for name in self.channels)
+
+
+def _flat(value: Any, width: int) -> Float:  # noqa: ANN401 - a number or a vector by lane
+    zero = dr.zeros(Float, width)
+    if isinstance(value, Array3f):
+        return dr.ravel(Array3f(value.x + zero, value.y + zero, value.z + zero))
+    return value + zero
