@@ -238,9 +238,9 @@ def test_screen_is_cheap(evaluators):
     evaluators["grass"].screen(images)
     spent = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         evaluators["grass"].screen(images)
-        spent.append((time.perf_counter() - start) / 16)
+        spent.append((time.process_time() - start) / 16)
     assert min(spent) < 0.005
 
 
