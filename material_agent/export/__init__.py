@@ -1,7 +1,5 @@
-"""What leaves a run: pictures for people, graphs and maps for other programs."""
+"""What leaves the agent for other programs."""
 
-from __future__ import annotations
+from material_agent.export.writers import FORMATS, Wish, export_graph
 
-from material_agent.export.pictures import Panel, compose, write_comparison
-
-__all__ = ["Panel", "compose", "write_comparison"]
+__all__ = ["FORMATS", "Wish", "export_graph"]
