@@ -42,7 +42,9 @@ LATTICE_SHARE = 0.5
 FINE_PX = 8.0
 """Below this period the pixels of the reduced picture are too coarse to tell a lattice from its multiples."""
 
-EDGE_TOLERANCE_RAD = float(np.radians(10))
+EDGE_WINDOW_DEG = np.arange(-10, 10)
+"""Edges up to ten degrees off a row are taken to run along it."""
+
 UPRIGHT_RAD = float(np.radians(3))
 
 
@@ -99,12 +101,13 @@ def _line_energy(detail: Array, along: Array, spacing: float, bins: int = 24) ->
     return float(np.average(means**2, weights=counts) / max(float(detail.var()), 1e-12))
 
 
-def _along_edges(detail: Array) -> tuple[Array, Array]:
-    """Direction of the edge at each pixel (rad, mod π, counter-clockwise) and its share of the gradient energy."""
+def _edge_directions(detail: Array) -> Array:
+    """Share of the gradient energy by the direction of the edge, counter-clockwise: (180,), one degree each."""
     dx = ndimage.gaussian_filter(detail, 1.0, order=(0, 1))
     dy = -ndimage.gaussian_filter(detail, 1.0, order=(1, 0))
     energy = (dx**2 + dy**2).ravel().astype(np.float64)
-    return (np.arctan2(dy, dx).ravel() + np.pi / 2) % np.pi, energy / max(float(energy.sum()), 1e-12)
+    degrees = np.degrees(np.arctan2(dy, dx).ravel() + np.pi / 2).astype(int) % 180
+    return np.bincount(degrees, energy, minlength=180) / max(float(energy.sum()), 1e-12)
 
 
 def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
@@ -114,7 +117,7 @@ def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
     speak for it, a leaning cell speaks against it, and an upright one is taken unless all speaks against that.
     """
     area = abs(float(np.linalg.det(basis)))
-    direction, share = _along_edges(detail)
+    directions = _edge_directions(detail)
     options = []
     for i, j in np.ndindex(9, 5):
         if np.gcd(i - 4, j) != 1 or (j == 0 and i < 4):
@@ -124,8 +127,7 @@ def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
         if length > 2 * longest:
             continue
         angle = float(np.arctan2(-row[1], row[0]))
-        away = np.abs((direction - angle + np.pi / 2) % np.pi - np.pi / 2)
-        edges = float(share[away < EDGE_TOLERANCE_RAD].sum())
+        edges = float(np.take(directions, round(np.degrees(angle)) + EDGE_WINDOW_DEG, mode="wrap").sum())
         sine = area / length / float(np.hypot(*_step_to_next_row(basis, row)))
         from_axis = abs((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4)
         bonus = 3.0 if from_axis < UPRIGHT_RAD and sine > np.cos(UPRIGHT_RAD) else 1.0
