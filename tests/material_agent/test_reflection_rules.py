@@ -8,7 +8,7 @@ import pytest
 from agent_reflections import CITED, reflection
 from agent_world import build, noise
 
-from graph_api import AddNode, Ban, SetParam, load_catalog, start_graph
+from graph_api import AddNode, Ban, Rules, SetParam, apply, load_catalog, start_graph
 from material_agent.errors import ReflectionRefused
 from material_agent.memory import Evidence, GraphChange, reflection_from_json, reflection_to_json
 from material_agent.reflexion import Ground, check_reflection
@@ -32,7 +32,7 @@ def test_a_sound_reflection_passes():
 
 def test_a_change_for_the_best_graph_passes_although_the_start_graph_lacks_its_node():
     change = GraphChange("finer", (SetParam("noise", "Scale", 12.0),))
-    ban = Ban("param", type="ShaderNodeTexNoise", socket="Scale", high=6.0)
+    ban = Ban("param", type="ShaderNodeTexNoise", socket="Scale", low=15.0)
     check_reflection(reflection(graph_change=change, forbidden_op=ban), ground())
 
 
@@ -65,7 +65,10 @@ REFUSED = {
         {"forbidden_op": Ban("node", type="ShaderNodeOutputMaterial")},
         "ban cannot be used",
     ),
-    "an empty pattern": ({"graph_change": GraphChange("?", pattern=Ban("param", type="ShaderNodeTexBrick"))}, "pattern"),
+    "an empty pattern": (
+        {"graph_change": GraphChange("?", pattern=Ban("param", type="ShaderNodeTexBrick"))},
+        "pattern",
+    ),
 }
 
 
@@ -86,6 +89,18 @@ def test_an_active_ban_again_is_refused_whatever_its_reason_says():
 def test_an_active_ban_on_the_change_is_a_refusal():
     with pytest.raises(ReflectionRefused, match="cannot be applied"):
         check_reflection(reflection(), ground(Ban("node", type="ShaderNodeTexBrick")))
+
+
+@pytest.mark.parametrize("bounds", [(4.4, 5.6), (None, 6.0), (6.0, None)])
+def test_no_accepted_ban_keeps_a_node_from_being_added_and_then_set_right(bounds):
+    ban = Ban("param", type="ShaderNodeTexNoise", role="micro", socket="Scale", low=bounds[0], high=bounds[1])
+    try:
+        check_reflection(reflection(forbidden_op=ban), ground())
+    except ReflectionRefused:
+        return
+    graph = apply(start_graph("5.0"), AddNode(ban.type, "fine", ban.role), rules=Rules((ban,))).graph
+    right = 7.0 if bounds[0] is None else bounds[0] - 0.5
+    apply(graph, SetParam("fine", "Scale", right), rules=Rules((ban,)))
 
 
 def test_bans_that_together_leave_no_value_are_refused():
