@@ -22,6 +22,7 @@ from renderer.workers import Pending, Worker, WorkerLost
 _QUEUE_DEPTH = 2
 # How often a running render's memory is looked at.
 _WATCH_S = 0.25
+_HAND_BACK_S = 2.0
 
 
 class BlenderPool:
@@ -111,10 +112,14 @@ class BlenderPool:
         return [results[index] for index in range(len(requests))]
 
     def close(self) -> None:
-        """Stop every process; safe to call twice."""
+        """Stop every process, busy or not; safe to call twice. Renders of other threads end with `PoolClosed`."""
         with self._changed:
+            if self._closed:
+                return
             self._closed = True
             self._changed.notify_all()
+            # Threads that render see the flag at their next look and give their workers back.
+            self._changed.wait_for(lambda: len(self._idle) == self.jobs, _HAND_BACK_S)
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.stop()
@@ -163,6 +168,8 @@ class BlenderPool:
     def _run(self, workers: list[Worker], todo: deque[Pending], results: dict[int, RenderResult]) -> None:
         wanted = len(results) + len(todo)
         while len(results) < wanted:
+            if self._closed:
+                raise PoolClosed("the pool was closed during a render")
             for depth in range(_QUEUE_DEPTH):
                 for worker in workers:
                     if todo and len(worker.pending) == depth:

@@ -21,10 +21,11 @@ class Process:
     """Runs `main(socket, parent_pid, *arguments)` of a module. It talks through `connection` only."""
 
     def __init__(self, module: str, arguments: tuple[int, ...]) -> None:
+        self._owner = os.getpid()
         ours, theirs = socket.socketpair()
         # A folder of its own as working directory: relative entries of PYTHONPATH then find nothing of the user's.
         self._folder = tempfile.TemporaryDirectory(prefix="material-agent-", ignore_cleanup_errors=True)
-        numbers = ", ".join(map(str, (theirs.fileno(), os.getpid(), *arguments)))
+        numbers = ", ".join(map(str, (theirs.fileno(), self._owner, *arguments)))
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _BOOT.format(root=_ROOT, module=module, arguments=numbers)],
@@ -69,7 +70,9 @@ class Process:
             self._process.wait(timeout=seconds)
 
     def kill(self) -> None:
-        """End the process now and release what belonged to it."""
+        """End the process now and release what belonged to it. Does nothing in a fork of the process that started it."""
+        if os.getpid() != self._owner:
+            return
         if self.running:
             self._process.kill()
         self._process.wait()

@@ -11,6 +11,7 @@ from renderer.blender.types import Bpy
 from renderer.protocol import RenderMessage
 
 _PLAIN = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
+OUTPUT = "ShaderNodeOutputMaterial"
 _PASSED = ("NodeReroute", "NodeFrame")
 # What a graph cannot hold, with the reason that the user is told.
 _UNSUPPORTED = {
@@ -26,6 +27,7 @@ class TreeReader:
         self.tree = tree
         self.version = version
         self.messages: list[RenderMessage] = []
+        self._several_outputs = sum(node.bl_idname == OUTPUT for node in tree.nodes) > 1
         self._scratch = with_nodes(bpy.data.materials.new("scratch"))
 
     def graph(self) -> Graph:
@@ -53,6 +55,8 @@ class TreeReader:
         tree.nodes.clear()
         fresh = tree.nodes.new(node.bl_idname)
         properties: dict[str, Value] = {}
+        if node.bl_idname == OUTPUT and self._several_outputs:
+            properties["is_active_output"] = node.is_active_output
         for key in _own_properties(node):
             value = read_property(node, key)
             if value is not None and value != read_property(fresh, key):
@@ -91,7 +95,7 @@ class TreeReader:
                     yield Link(source, origin.identifier, ids[node.name], socket.identifier)
 
     def _note_outputs(self, ids: dict[str, str]) -> None:
-        outputs = [node for node in self.tree.nodes if node.bl_idname == "ShaderNodeOutputMaterial"]
+        outputs = [node for node in self.tree.nodes if node.bl_idname == OUTPUT]
         used = self.tree.get_output_node("CYCLES")
         if used is None:
             self.messages.append(RenderMessage("warning", "the material has no output node"))

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -185,6 +186,30 @@ answer = 1
     shader = next(node for node in found.graph.nodes.values() if node.type == "ShaderNodeBsdfPrincipled")
     assert shader.inputs == {"Base Color": (0.5, 0.25, 0.125, 1.0), "Metallic": 1.0, "Roughness": 0.25}
     assert "does not use nodes" in found.messages[0].text
+
+
+@pytest.mark.parametrize(("name", "color"), [("Off", (0.5, 0.25, 0.125)), ("OffWithTree", (0.0, 1.0, 0.0))])
+def test_g7_a_4_5_file_with_nodes_switched_off_shows_its_viewport_color(pool, name, color) -> None:
+    """Saved by Blender 4.5; `OffWithTree` also holds a red Principled tree that was switched off."""
+    found = import_blend(Path(__file__).parent / "data" / "nodes_off_4_5.blend", name)
+    assert set(found.materials) == {"Off", "OffWithTree"}
+    base_color = pool.render(request(found.graph)).channels["base_color"]
+    np.testing.assert_allclose(base_color, np.broadcast_to(np.float32(color), base_color.shape), atol=1e-6)
+
+
+@pytest.mark.parametrize("active", ["a", "b"])
+def test_the_active_one_of_several_outputs_stays_active(pool, tmp_path, active) -> None:
+    nodes = {
+        "red": ("BsdfDiffuse", {"Color": (1.0, 0.0, 0.0, 1.0)}),
+        "blue": ("BsdfDiffuse", {"Color": (0.0, 0.0, 1.0, 1.0)}),
+        **{name: ("OutputMaterial", {}, {"is_active_output": name == active}) for name in "ab"},
+    }
+    material = graph(nodes, "red.BSDF>a.Surface; blue.BSDF>b.Surface")
+    export_blend(material, tmp_path / "a.blend")
+    found = import_blend(tmp_path / "a.blend").graph
+    for item in (material, found):
+        base_color = pool.render(request(item)).channels["base_color"]
+        assert tuple(base_color[0, 0]) == ((1.0, 0.0, 0.0) if active == "a" else (0.0, 0.0, 1.0))
 
 
 def test_what_cannot_be_read_is_named(tmp_path) -> None:

@@ -42,8 +42,13 @@ os._exit(0)
 @pytest.mark.parametrize("kind", ["noise", "flat", "grey", "png16"])
 def test_files_read_by_blender(tmp_path, kind) -> None:
     rng = np.random.default_rng(1)
-    values = {"noise": rng.normal(size=(9, 13, 3)), "flat": np.full((6, 4, 3), 0.25), "grey": rng.normal(size=(8, 3, 1)),
-              "png16": rng.uniform(size=(5, 4, 3))}[kind].astype(np.float32)  # fmt: skip
+    made = {
+        "noise": rng.normal(size=(9, 13, 3)),
+        "flat": np.full((6, 4, 3), 0.25),
+        "grey": rng.normal(size=(8, 3, 1)),
+        "png16": rng.uniform(size=(5, 4, 3)),
+    }
+    values = made[kind].astype(np.float32)
     path = tmp_path / ("a.png" if kind == "png16" else "a.exr")
     if kind == "png16":
         write_png(path, quantize(values, 16))

@@ -133,6 +133,33 @@ def test_close_leaves_nothing_and_a_closed_pool_says_so() -> None:
         pool.render(request(principled()))
 
 
+def test_a_fork_that_ends_leaves_its_parents_workers_alone(tmp_path) -> None:
+    fork = "child = os.fork()\nif child == 0:\n    sys.exit(0)\nos.waitpid(child, 0)\nprint(pids == pool.pids)\n"
+    process = script(f"{START}pids = pool.pids\n{fork}assert pool.render(request(principled())).ok", tmp_path)
+    output, errors = process.communicate()
+    assert (process.returncode, output) == (0, "True\n"), errors
+
+
+def test_close_ends_a_render_of_another_thread() -> None:
+    pool = BlenderPool(1)
+    pool.warm_up()
+    pids, caught = pool.pids, []
+
+    def work() -> None:
+        try:
+            pool.render(request(textured(), size=1024, samples=4096))
+        except PoolClosed as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.5)
+    pool.close()
+    thread.join(timeout=5)
+    assert len(caught) == 1
+    assert gone(pids, 1.0)
+
+
 def test_a_forgotten_pool_ends_its_workers() -> None:
     pool = BlenderPool(1)
     pool.render(request(principled(), size=8))
@@ -223,7 +250,8 @@ def test_blenders_chatter_never_reaches_our_output(capfd) -> None:
 
 
 def test_importing_the_renderer_imports_no_bpy_torch_or_pydantic() -> None:
-    code = "import sys, renderer; print([m for m in ('bpy', 'torch', 'pydantic', 'diskcache', 'psutil') if m in sys.modules])"
+    names = ("bpy", "torch", "pydantic", "diskcache", "psutil")
+    code = f"import sys, renderer; print([name for name in {names} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
