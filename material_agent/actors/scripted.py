@@ -87,6 +87,9 @@ def script_from_json(data: Any, where: str = "script") -> Script:
     attempts = data.get("attempts") if isinstance(data, dict) else None
     if not isinstance(attempts, list) or not attempts:
         raise BadInput(f'expected {where} to be an object with a list "attempts" that is not empty')
+    for number, attempt in enumerate(attempts):
+        if not isinstance(attempt, list):
+            raise BadInput(f"expected a list of turns in {where}: attempts[{number}], got {attempt!r}")
     turns = tuple(
         tuple(_turn(turn, f"{where}: attempts[{i}][{j}]") for j, turn in enumerate(attempt))
         for i, attempt in enumerate(attempts)
