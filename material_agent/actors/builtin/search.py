@@ -6,10 +6,10 @@ All randomness comes from one generator; all candidates go through the bench, wh
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import cma
 import numpy as np
 
 from graph_api.actions import Edit
@@ -177,6 +177,10 @@ def refine(
     x0 = [p.to_unit(start.proposal.values[p.name]) for p in items]
     options = {"bounds": [0, 1], "popsize": size, "seed": int(searcher.rng.integers(1, 2**31 - 1)), "verbose": -9,
                "CMA_diagonal": True, "verb_log": 0}  # fmt: skip
+    with warnings.catch_warnings():
+        # It warns that it cannot plot, which nobody asked it to do.
+        warnings.simplefilter("ignore", UserWarning)
+        import cma  # noqa: PLC0415
     strategy = cma.CMAEvolutionStrategy(x0 if len(x0) > 1 else x0 * 2, step, options)
     seen: list[Scored] = []
     for _ in range(generations):
