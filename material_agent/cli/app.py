@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
@@ -53,6 +54,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name); returns the exit code and never raises for bad input."""
     # Threads that spin while they wait starve Blender's workers; read when torch loads its OpenMP.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # It misses a plotting library that nothing here uses.
+    warnings.filterwarnings("ignore", module="cma")
     try:
         command: Any = typer.main.get_command(application())
         result = command(args=list(arguments), prog_name="material-agent", standalone_mode=False)
