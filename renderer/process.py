@@ -70,7 +70,7 @@ class Process:
             self._process.wait(timeout=seconds)
 
     def kill(self) -> None:
-        """End the process now and release what belonged to it. Does nothing in a fork of the process that started it."""
+        """End the process now and release what belonged to it; in a fork of its owner, nothing is done."""
         if os.getpid() != self._owner:
             return
         if self.running:
