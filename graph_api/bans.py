@@ -44,7 +44,9 @@ class Ban:
     - `node`: a node of `type` and/or `role` must not be added.
     - `link`: `output` of a node of `type`/`role` must not feed input `socket` of a node of `to_type`/`to_role`.
     - `param`: input or property `socket` of a node of `type`/`role` must not be one of `values`, or lie between `low`
-      and `high` (each exclusive when its `_open` is set, None: unbounded). A vector matches when a component does.
+      and `high` (each exclusive when its `_open` is set, None: unbounded). A vector matches when a component does. A
+      default that nobody chose counts from when the node reaches the material's output: else a ban on the default
+      would forbid the node.
     - `remove`: a node of `type`/`role` must not be removed or cut off from the material's output.
     - `share`: one node of `type`/`role` must not feed both of the two `targets`, directly or through other nodes.
 
@@ -174,11 +176,26 @@ def _setting(ban: Ban, graph: Graph, node: Node, catalog: Catalog) -> Value | No
 
 
 def _params(ban: Ban, graph: Graph, catalog: Catalog) -> Iterator[Hit]:
+    used = _used(graph)
     for node in graph.nodes.values():
-        if picks(node, ban.type, ban.role):
+        if picks(node, ban.type, ban.role) and (node.id in used or _chosen(ban, graph, node, catalog)):
             value = _setting(ban, graph, node, catalog)
             if value is not None and _forbidden(ban, value):
                 yield (node.id, value)
+
+
+def _used(graph: Graph) -> frozenset[str]:
+    """The nodes that reach a material output."""
+    return upstream(graph, [node.id for node in graph.nodes.values() if node.type == OUTPUT_TYPE])
+
+
+def _chosen(ban: Ban, graph: Graph, node: Node, catalog: Catalog) -> bool:
+    """Whether somebody set or linked what `ban.socket` names on this node."""
+    identifier = _input(node, ban.socket, catalog)
+    if identifier is not None:
+        return identifier in node.inputs or graph.link_into(node.id, identifier) is not None
+    prop = find_property(node, ban.socket, catalog, [])
+    return prop.name in node.properties if prop is not None else bool(node.outputs)
 
 
 def _forbidden(ban: Ban, value: Value) -> bool:
@@ -198,8 +215,7 @@ def _same(value: object, forbidden: Scalar) -> bool:
 
 def _present(ban: Ban, graph: Graph, _: Catalog) -> Iterator[Hit]:
     """Matching nodes, once for being there and once for reaching the output: cutting a node off removes it too."""
-    outputs = [node.id for node in graph.nodes.values() if node.type == OUTPUT_TYPE]
-    used = upstream(graph, outputs)
+    used = _used(graph)
     for node in graph.nodes.values():
         if picks(node, ban.type, ban.role):
             yield ("there", node.id)

@@ -1,1 +1,3 @@
-"""Pure functions over pictures: the measurements that every judgement here rests on."""
+"""Metric functions: pure, over arrays, each in the module that bears its name."""
+
+__all__: list[str] = []

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_api import ActionRejected, AddNode, Ban, BanInvalid, Catalog, Rules, apply
+from graph_api import ActionRejected, Ban, BanInvalid, Catalog, Rules, apply
 from graph_api.model import Graph
 from material_agent.errors import ReflectionRefused
 from material_agent.memory import Figures, Reflection, agrees
@@ -59,18 +59,6 @@ def _ban(reflection: Reflection, ground: Ground) -> list[str]:
         return [f"the ban cannot be used: {error}"]
     if any(same_pattern(ban, other) for other in ground.bans):
         return [f"expected a new ban, got one that is already active: {ban.describe()}"]
-    return _still_addable(ban, ground)
-
-
-def _still_addable(ban: Ban, ground: Ground) -> list[str]:
-    """Refuse a ban on values that a fresh node has: under it no such node could be added and then set right."""
-    if ban.kind != "param" or not ban.type:
-        return []
-    try:
-        apply(ground.graphs[0], AddNode(ban.type, role=ban.role), ground.catalog, Rules((ban,)))
-    except ActionRejected:
-        text = "expected a ban that leaves a fresh node free, got one on its default value, so that none can be added"
-        return [f"{text}: {ban.describe()}"]
     return []
 
 

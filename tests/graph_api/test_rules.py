@@ -107,6 +107,14 @@ def test_what_was_there_before_stays_free_to_leave_but_not_to_go_further() -> No
     assert banned(HIGH, graph, SetParam("noise", "Scale", 30))
 
 
+def test_a_ban_on_the_default_leaves_the_node_but_not_its_use() -> None:
+    low = Ban("param", type="ShaderNodeTexNoise", socket="Scale", high=6.0)
+    use = Connect("noise.Factor", "principled", "Roughness")
+    assert not banned(low, start_graph(), NOISE, SetParam("noise", "Scale", 9.0), use)
+    assert banned(low, start_graph(), NOISE, use)
+    assert banned(low, start_graph(), NOISE, SetParam("noise", "Scale", 5.0))
+
+
 def test_enums_ranges_and_vectors() -> None:
     graph = build(NOISE, AddNode("ShaderNodeMath", id="m"))
     power = Ban("param", type="ShaderNodeMath", socket="operation", values=("POWER",))
