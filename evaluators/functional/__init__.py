@@ -1,3 +1,3 @@
-"""Metric functions: pure, over arrays, each in the module that bears its name."""
+"""Pure functions over pictures: the measurements that every judgement here rests on."""
 
 __all__: list[str] = []

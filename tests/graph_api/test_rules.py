@@ -112,7 +112,8 @@ def test_a_ban_on_the_default_leaves_the_node_but_not_its_use() -> None:
     use = Connect("noise.Factor", "principled", "Roughness")
     assert not banned(low, start_graph(), NOISE, SetParam("noise", "Scale", 9.0), use)
     assert banned(low, start_graph(), NOISE, use)
-    assert banned(low, start_graph(), NOISE, SetParam("noise", "Scale", 5.0))
+    assert banned(low, start_graph(), NOISE, SetParam("noise", "Scale", 4.0))
+    assert banned(low, start_graph(), NOISE, SetParam("noise", "Scale", 5.0), use)
 
 
 def test_enums_ranges_and_vectors() -> None:
