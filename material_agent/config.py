@@ -54,7 +54,7 @@ class RunConfig(BaseModel):
     jobs: int = Field(default=2, ge=1, le=256)
     limits: dict[Resource, float] = {}
     patch_size_m: float = Field(default=1.0, gt=0)
-    step_resolution: int = Field(default=256, ge=32, le=4096)
+    step_resolution: int = Field(default=512, ge=32, le=4096)
     report_resolution: int = Field(default=512, ge=32, le=8192)
     samples: int = Field(default=1, ge=1, le=65536)
     device: str = "CPU"

@@ -24,6 +24,8 @@ from material_agent.observation import Bench
 
 MAPS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
 FALLBACK_ALLOWANCE = 900.0
+PRIOR, LATTICE = 0.05, 0.04
+"""What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
 PROGRESS = 0.002
 """A smaller rise of the reward does not pay for the nodes of an edit."""
 
@@ -93,7 +95,7 @@ class BuiltinActor:
         return max(0.0, float(share))
 
     def _choose(self, searcher: Searcher, plan: Plan, allowance: float, said: list[str]) -> tuple[Scored | None, str]:
-        found = race(searcher, plan.entries, 0.4 * allowance, said.append)
+        found = race(searcher, plan.entries, plan.evidence, 0.4 * allowance, said.append)
         if not found:
             return None, "every hypothesis failed to render"
         # The screen is blind to much: the full judge says which structures deserve the refinement.
@@ -178,9 +180,11 @@ class BuiltinActor:
 
 
 def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:
-    """The best by the full judge; where a lattice was measured, a structure that holds it wins at near parity."""
-    best = judged[0]
-    if not plan.lattice_wanted or best.proposal.structure.needs:
-        return best
-    holders = [item for item in judged if item.proposal.structure.needs and item.score > best.score - 0.04]
-    return holders[0] if holders else best
+    """The best by reward and evidence together; a measured lattice is held at near parity."""
+
+    def rank(item: Scored) -> float:
+        structure = item.proposal.structure
+        holds = plan.lattice_wanted and bool(structure.needs)
+        return item.score + PRIOR * plan.evidence.get(structure.name, 0.0) + (LATTICE if holds else 0.0)
+
+    return max(judged, key=rank)

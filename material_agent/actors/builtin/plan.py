@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graph_api.rules import Ban
 from material_agent.actors.builtin.measurements import Measurements
@@ -21,11 +21,15 @@ CONTENDERS = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """The proposals that start the race, what was decided and why; `overlay`: a branch that a reflection demands."""
+    """The proposals that start the race, what was decided and why; `overlay`: a branch that a reflection demands.
+
+    `evidence` in [0, 1] by structure: what the analysis says for it before anything is rendered.
+    """
 
     entries: tuple[Proposal, ...]
     reason: str
     lattice_wanted: bool
+    evidence: Mapping[str, float] = field(default_factory=dict)
     overlay: str = ""
 
 
@@ -69,7 +73,7 @@ def make_plan(context: Context, measured: Measurements, only: tuple[str, ...] = 
     table = dict(ranked)
     race_text = ", ".join(f"{name} {table[name]:.2f}" for name in chosen)
     reason = f"hypotheses by evidence: {race_text}" + (f"; {'; '.join(notes)}" if notes else "")
-    return Plan(tuple(entries), reason, measured.regular, overlay)
+    return Plan(tuple(entries), reason, measured.regular, {name: min(table[name], 1.0) for name in chosen}, overlay)
 
 
 def _overlay_for(wanted: Ban) -> str:

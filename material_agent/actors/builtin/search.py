@@ -20,6 +20,10 @@ from material_agent.errors import BudgetExhausted
 from material_agent.observation import Bench, Trial
 
 PROBE_RESOLUTION, SCREEN_RESOLUTION, REFINE_RESOLUTION = 64, 128, 256
+JUDGE_RESOLUTION = 512
+"""As the final picture: the evaluator averages it down to 256 px, so that grain finer than a pixel does not alias."""
+RACE_PRIOR = 0.1
+"""What full evidence is worth in the race, in units of the screen's score."""
 COST = 2
 """Evaluations for one screened proposal: a probe for the closed-form colours, and the picture."""
 
@@ -68,7 +72,7 @@ class Searcher:
         exposure = min(max(proposal.values.get("exposure", 1.0) * step, 0.5), 1.6)
         return replace(proposal, values={**proposal.values, "exposure": exposure})
 
-    def judge(self, proposals: Sequence[Proposal], resolution: int = 256) -> list[Scored]:
+    def judge(self, proposals: Sequence[Proposal], resolution: int = JUDGE_RESOLUTION) -> list[Scored]:
         """Put fitted proposals before the full evaluator; best first."""
         trials = self._try([self.builder.edits(p) for p in proposals], resolution, ("beauty",), "full")
         scored = [Scored(p, t.score, t) for p, t in zip(proposals, trials, strict=False) if t.ok]
@@ -123,7 +127,11 @@ def _reflect(position: float) -> float:
 
 
 def race(
-    searcher: Searcher, entries: Sequence[Proposal], allowance: float, say: Callable[[str], None]
+    searcher: Searcher,
+    entries: Sequence[Proposal],
+    evidence: Mapping[str, float],
+    allowance: float,
+    say: Callable[[str], None],
 ) -> dict[str, list[Scored]]:
     """Draws for every entry, then the better half gets more, until two structures are left.
 
@@ -149,7 +157,10 @@ def race(
             found.setdefault(item.proposal.structure.name, []).append(item)
         for scored in found.values():
             scored.sort(key=lambda item: -item.score)
-        ranked = sorted((name for name in alive if name in found), key=lambda name: -found[name][0].score)
+        ranked = sorted(
+            (name for name in alive if name in found),
+            key=lambda name: -found[name][0].score - RACE_PRIOR * evidence.get(name, 0.0),
+        )
         say(f"round {turn + 1}: " + ", ".join(f"{name} {found[name][0].score:.3f}" for name in ranked))
         alive = ranked[: max(2, math.ceil(len(ranked) / 2))]
         spread *= 0.7
