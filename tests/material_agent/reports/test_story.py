@@ -2,9 +2,9 @@ import pytest
 from run_folder import make_run
 
 from material_agent.errors import BadInput
-from material_agent.events import AttemptStarted, Resumed, read_events
+from material_agent.events import AttemptStarted, Resumed, Search, read_events
 from material_agent.reports.charts import Point, bar, reward_chart
-from material_agent.reports.story import Move, tell
+from material_agent.reports.story import Move, Step, tell
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +70,24 @@ def test_a_bar_without_a_value_is_not_a_bar_of_zero():
     assert 'class="fill"' in bar(0.0)
     assert "below" in bar(0.3, 0.5)
     assert "below" not in bar(0.7, 0.5)
+
+
+def test_plain_edits_and_searches_are_told_as_one():
+    def edit(op, status="ok", **more):
+        return Move(op, "", f"a1.o{op}", status, **more)
+
+    search = Search(tried=8, ok=8, judge="screen", resolution=64)
+    events = [
+        search,
+        search,
+        edit("add_node"),
+        edit("connect"),
+        edit("add_node"),
+        edit("connect", "rejected"),
+        "thought",
+    ]
+    told = Step(1, events=[*events, edit("render", images={"beauty": "a.png"})]).told
+    assert [type(item).__name__ for item in told] == ["Searches", "Edits", "Move", "str", "Move"]
+    assert len(told[0].events) == 2
+    assert told[1].counts == {"add_node": 2, "connect": 1}
+    assert told[2].status == "rejected"
