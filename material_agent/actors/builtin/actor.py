@@ -26,6 +26,7 @@ MAPS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
 FALLBACK_ALLOWANCE = 900.0
 PRIOR, LATTICE = 0.05, 0.04
 """What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
+LEADERS_RESOLUTION = 256
 PROGRESS = 0.002
 """A smaller rise of the reward does not pay for the nodes of an edit."""
 
@@ -100,15 +101,15 @@ class BuiltinActor:
             return None, "every hypothesis failed to render"
         # The screen is blind to much: the full judge says which structures deserve the refinement.
         survivors = list(found)[:2]
-        leaders = [item.proposal for name in survivors for item in found[name][:3]]
+        leaders = [item.proposal for name in survivors for item in found[name][:2]]
         if ALWAYS in found and ALWAYS not in survivors:
             leaders.append(found[ALWAYS][0].proposal)
-        first = searcher.judge(leaders)
+        first = searcher.judge(leaders, LEADERS_RESOLUTION)
         names = list(dict.fromkeys(item.proposal.structure.name for item in first))[:2] or list(found)[:2]
-        pool = [item.proposal for item in first[:2]]
+        pool = [item.proposal for item in first[:1]]
         for name, share in zip(names, (0.2, 0.1), strict=False):
             best = next((item for item in first if item.proposal.structure.name == name), found[name][0])
-            pool += [item.proposal for item in refine(searcher, best, share * allowance)[:3]]
+            pool += [item.proposal for item in refine(searcher, best, share * allowance)[:2]]
         judged = searcher.judge(pool)
         if not judged:
             best = max((scored[0] for scored in found.values()), key=lambda item: item.score)

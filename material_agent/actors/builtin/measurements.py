@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Measurements:
         """Whether what a structure needs was measured."""
         return {"": True, "lattice": bool(self.lattices), "harmonics": "u0" in self.numbers}.get(need, False)
 
-    @property
+    @cached_property
     def colors(self) -> Array:
         """Ordered colours of the whole picture."""
         return ordered_colors(self.pixels.reshape(-1, 3))
@@ -50,12 +51,18 @@ class Measurements:
 
         By the measured regions where there are two; otherwise the darker `figure_share` of the picture is the figure.
         """
-        flat = self.pixels.reshape(-1, 3)
         if self.figure_mask is not None:
-            mask = self.figure_mask.ravel()
-        else:
-            luma = flat @ np.array([0.2126, 0.7152, 0.0722])
-            mask = luma <= np.quantile(luma, min(max(figure_share, 0.01), 0.5))
+            return self._masked_colors
+        luma = self.pixels.reshape(-1, 3) @ np.array([0.2126, 0.7152, 0.0722])
+        return self._split_colors(luma <= np.quantile(luma, min(max(figure_share, 0.01), 0.5)))
+
+    @cached_property
+    def _masked_colors(self) -> tuple[Array, Array]:
+        assert self.figure_mask is not None, "asked only with two regions"
+        return self._split_colors(self.figure_mask.ravel())
+
+    def _split_colors(self, mask: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+        flat = self.pixels.reshape(-1, 3)
         if mask.sum() < 16 or (~mask).sum() < 16:
             return self.colors, self.colors
         return ordered_colors(flat[~mask]), ordered_colors(flat[mask])

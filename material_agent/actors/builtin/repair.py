@@ -99,7 +99,7 @@ class Repairer:
         if not scored:
             return []
         refined = refine(searcher, scored[0], allowance - draws * COST, only, 0.1)
-        return list({id(item.proposal): item.proposal for item in (*refined[:2], scored[0])}.values())
+        return [item.proposal for item in refined[:2]]
 
 
 def branch_parameters(structure: Structure, role: str) -> set[str]:
