@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,9 @@ class NodeSpec:
     `options`: the items of each enum property that are drawn, from the very table that draws them. `outputs`: the
     outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `smooth`: False
     where the output jumps, so that single pixels may differ from Blender's. `warped`: the node adds noise to its own
-    coordinates, which amplifies rounding.
+    coordinates, which amplifies rounding. `prelude`: numbers that follow from `prelude_inputs` alone, computed once for
+    each setting instead of once for each pixel when those inputs are constants; the function gets them from
+    `Inputs.prelude`.
     """
 
     function: NodeFunction
@@ -35,6 +37,8 @@ class NodeSpec:
     fixed: frozenset[str] = frozenset()
     smooth: bool = True
     warped: bool = False
+    prelude: Callable[[Inputs], Sequence[Value]] | None = None
+    prelude_inputs: tuple[str, ...] = ()
 
 
 def convert(value: Value, source: str, target: str) -> Value:
@@ -60,6 +64,7 @@ class Evaluation:
         specs: Mapping[str, NodeSpec],
         ramps: Mapping[int, Value],
         octave_limit: int | None = None,
+        preludes: Mapping[int, tuple[Value, int]] | None = None,
     ) -> None:
         self.structure = structure
         self.theta = theta
@@ -67,6 +72,7 @@ class Evaluation:
         self.specs = specs
         self.ramps = ramps
         self.octave_limit = octave_limit
+        self.preludes = preludes or {}
         self.geometry = Geometry(frame)
         self._values: dict[tuple[int, Any], Outputs] = {}
         self._rows: dict[int, Float] = {}
@@ -113,6 +119,7 @@ class Inputs:
     def __init__(self, evaluation: Evaluation, index: int, step: Step, place: Any) -> None:  # noqa: ANN401
         self.evaluation = evaluation
         self.index = index
+        self.step = step
         self.place = place
         self._sources = {identifier: (kind, source) for identifier, kind, source in step.inputs}
         self._properties = dict(step.properties)
@@ -178,6 +185,26 @@ class Inputs:
         shape = self._properties[name]
         assert isinstance(shape, CurveShape)
         return shape
+
+    @property
+    def constants_only(self) -> bool:
+        """Whether every input of the prelude is a constant."""
+        names = self.evaluation.specs[self.step.type].prelude_inputs
+        return all(isinstance(self._sources[name][1], Constant) for name in names if name in self._sources)
+
+    def prelude(self) -> list[Float]:
+        """The numbers of the node's prelude, by lane."""
+        spec = self.evaluation.specs[self.step.type]
+        found = self.evaluation.preludes.get(self.index)
+        if found is None:
+            assert spec.prelude is not None
+            return list(spec.prelude(self))
+        table, count = found
+        frame = self.evaluation.frame
+        return [
+            dr.gather(Float, table, frame.setting + frame.settings * index, mode=dr.ReduceMode.Expand)
+            for index in range(count)
+        ]
 
     @property
     def octave_limit(self) -> int | None:

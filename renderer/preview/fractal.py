@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import drjit as dr
-from drjit.auto.ad import Float, Int32
+from drjit.auto.ad import Bool, Float, Int32
 
 from renderer.preview.ops import absolute, clamp, lerp, minimum, saturate
 from renderer.preview.perlin import Point, signed_noise
@@ -33,11 +33,15 @@ class Octaves:
     limit: int | None
 
     @classmethod
-    def of(cls, detail: Float, limit: int | None) -> Octaves:
-        """Split Detail, which is clamped to [0, 15]."""
+    def of(cls, detail: Float, limit: int | None, active: Bool | None = None) -> Octaves:
+        """Split Detail, which is clamped to [0, 15]; lanes that are not `active` run no octave at all."""
         clamped = clamp(detail, 0.0, MAX_DETAIL)
         whole = dr.floor(clamped)
-        return cls(Int32(dr.detach(whole)), clamped - whole, limit)
+        rest = clamped - whole
+        count = Int32(dr.detach(whole))
+        if active is not None:
+            count, rest = dr.select(active, count, -1), dr.select(active, rest, 0.0)
+        return cls(count, rest, limit)
 
     def run(self, step: Callable[..., State], state: State, *, first: int = 0, partial: bool = True) -> State:
         """Apply `step(weight, *state) -> state` to octaves `first`, `first + 1`, …."""
@@ -86,7 +90,8 @@ def fbm(point: Point, f: Fractal) -> Float:
     _, _, total, peak, before, peak_before = f.octaves.run(step, (one, one, zero, zero, zero, one))
 
     def shown(value: Float, size: Float) -> Float:
-        return 0.5 * value / size + 0.5 if f.normalize else value
+        # No octave at all has no size: the caller does not use that lane.
+        return 0.5 * value / dr.select(size != 0, size, 1.0) + 0.5 if f.normalize else value
 
     blended = lerp(shown(before, peak_before), shown(total, peak), f.octaves.rest)
     return dr.select(f.octaves.rest > 0, blended, shown(total, peak))

@@ -37,8 +37,9 @@ def _mix(words: list[Word]) -> None:
 
 def jenkins(*keys: Word) -> Word:
     """lookup3 of one to four 32-bit words of one type (Dr.Jit `UInt32` or a numpy array of `uint32`)."""
-    kind = np.uint32 if isinstance(keys[0], np.ndarray) else UInt32
-    start = kind((_SEED + (len(keys) << 2) + 13) & 0xFFFFFFFF)
+    first = (_SEED + (len(keys) << 2) + 13) & 0xFFFFFFFF
+    # An array, not a numpy scalar: shifted scalars silently widen to 64 bits.
+    start = np.array([first], np.uint32) if isinstance(keys[0], np.ndarray) else UInt32(first)
     words: list[Word] = [start, start, start]
     for index, key in enumerate(keys[:3]):
         words[index] = words[index] + key

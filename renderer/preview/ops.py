@@ -146,18 +146,6 @@ def truth(condition: Bool) -> Float:
     return dr.select(condition, Float(1.0), Float(0.0))
 
 
-def rotation(euler: Array3f) -> tuple[Array3f, Array3f, Array3f]:
-    """Rows of the matrix that turns about X, then Y, then Z; angles in radians."""
-    sx, cx = dr.sincos(euler.x)
-    sy, cy = dr.sincos(euler.y)
-    sz, cz = dr.sincos(euler.z)
-    return (
-        Array3f(cy * cz, sy * sx * cz - cx * sz, sy * cx * cz + sx * sz),
-        Array3f(cy * sz, sy * sx * sz + cx * cz, sy * cx * sz - sx * cz),
-        Array3f(-sy, cy * sx, cy * cx),
-    )
-
-
 # Dr.Jit's own arctangents use a maximum inside, which LLVM cannot select on some processors and then aborts. These are
 # the single-precision coefficients of Moshier's Cephes library, good to one unit of rounding.
 _ARCTANGENT = (8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1)

@@ -22,12 +22,13 @@ FloatArray = npt.NDArray[np.float32]
 SUBJECT = "subject"
 # Where a range of the catalog is too wide to be of use; by socket name, then by node type and name.
 RANGES: Mapping[str, tuple[float, float]] = {
-    "Scale": (1.0, 12.0),
-    "Detail": (0.0, 6.0),
-    "Lacunarity": (1.5, 3.0),
+    "Scale": (1.0, 10.0),
+    "Roughness": (0.1, 0.8),
+    "Detail": (0.0, 5.0),
+    "Lacunarity": (1.5, 2.5),
     "Offset": (0.0, 1.0),
     "Gain": (0.3, 2.0),
-    "Distortion": (-1.5, 1.5),
+    "Distortion": (-1.0, 1.0),
     "Phase Offset": (-3.0, 3.0),
     "Detail Scale": (0.5, 3.0),
     "Brick Width": (0.2, 1.0),

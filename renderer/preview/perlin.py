@@ -61,7 +61,7 @@ def perlin(point: Point) -> Float:
         word = jenkins(*(UInt32(cell + step) for cell, step in zip(cells, steps, strict=True)))
         corners.append(gradient(word, *(rest - float(step) for rest, step in zip(rests, steps, strict=True))))
     for rest in rests:
-        weight = rest * rest * rest * (rest * (rest * 6.0 - 15.0) + 10.0)
+        weight = (rest * rest) * (rest * dr.fma(rest, dr.fma(rest, 6.0, -15.0), 10.0))
         corners = [lerp(a, b, weight) for a, b in zip(corners[::2], corners[1::2], strict=True)]
     return corners[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 import drjit as dr
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from drjit.auto.ad import Array3f, Float, UInt32
 
-from renderer.preview.evaluation import Evaluation
+from renderer.preview.evaluation import Evaluation, Inputs
 from renderer.preview.nodes import NODES
 from renderer.preview.ramps import ENTRIES, tabulate
 from renderer.preview.scene import Frame
@@ -31,14 +32,16 @@ class Lanes:
         entry = dr.arange(UInt32, settings * ENTRIES)
         self.ramp_setting = entry // ENTRIES
         self.ramp_place = Float(entry - self.ramp_setting * ENTRIES) / float(ENTRIES - 1)
+        self.each = dr.arange(UInt32, settings)
         self.settings = dr.opaque(UInt32, settings)
         self.resolution = dr.opaque(Float, float(resolution))
-        dr.eval(self.setting, self.column, self.row, self.ramp_setting, self.ramp_place)
+        dr.eval(self.setting, self.column, self.row, self.ramp_setting, self.ramp_place, self.each)
 
     def arrays(self) -> tuple[Any, ...]:
         """Everything a recorded program takes, in the order of `Program._trace`."""
         return (
-            self.column, self.row, self.setting, self.ramp_place, self.ramp_setting, self.settings, self.resolution
+            self.column, self.row, self.setting, self.ramp_place, self.ramp_setting, self.each, self.settings,
+            self.resolution,
         )
 
 
@@ -81,7 +84,7 @@ class Program:
         self, theta: Float, scalars: list[Float], lanes: tuple[Any, ...], octave_limit: int | None
     ) -> tuple[Float, ...]:
         """The pictures as arrays that are not computed yet."""
-        column, row, setting, ramp_place, ramp_setting, settings, resolution = lanes
+        column, row, setting, ramp_place, ramp_setting, each, settings, resolution = lanes
         frame = Frame(column, row, setting, settings, resolution, scalars[0], (scalars[1], scalars[2]))
         ramps = {}
         for shape in self._ramps:
@@ -90,12 +93,28 @@ class Program:
                 ramp_place,
             )
             ramps[shape.row] = dr.ravel(rgba)
-        if ramps:
-            dr.eval(ramps)
-        evaluation = Evaluation(self.structure, theta, frame, NODES, ramps, octave_limit)
+        preludes = self._preludes(theta, frame, each)
+        dr.eval(ramps, preludes)
+        evaluation = Evaluation(self.structure, theta, frame, NODES, ramps, octave_limit, preludes)
         surface = Surface(evaluation)
         width = dr.width(column)
         return tuple(_flat(surface.channel(name), width) for name in self.channels)
+
+
+    def _preludes(self, theta: Float, frame: Frame, each: UInt32) -> dict[int, tuple[Float, int]]:
+        """Numbers that nodes need once for each setting: for each step a flat table (numbers × settings)."""
+        small = replace(frame, setting=each)
+        evaluation = Evaluation(self.structure, theta, small, NODES, {})
+        tables = {}
+        for index, step in enumerate(self.structure.steps):
+            spec = NODES.get(step.type)
+            if spec is None or spec.prelude is None:
+                continue
+            inputs = Inputs(evaluation, index, step, None)
+            if inputs.constants_only:
+                numbers = spec.prelude(inputs)
+                tables[index] = (dr.concat(list(numbers)), len(numbers))
+        return tables
 
 
 def _flat(value: Any, width: int) -> Float:  # noqa: ANN401 - a number or a vector by lane

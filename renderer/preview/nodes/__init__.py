@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from renderer.preview.evaluation import NodeSpec
-from renderer.preview.nodes import constants, coordinates, math, mix, noise, ramp, vector_math
+from renderer.preview.nodes import (
+    brick,
+    bump,
+    color,
+    constants,
+    convert,
+    coordinates,
+    math,
+    mix,
+    noise,
+    patterns,
+    ramp,
+    vector_math,
+    voronoi,
+    wave,
+)
 
-NODES: Mapping[str, NodeSpec] = {
-    name: spec
-    for family in (constants, coordinates, math, mix, noise, ramp, vector_math)
-    for name, spec in family.TABLE.items()
-}
+_FAMILIES = (
+    brick, bump, color, constants, convert, coordinates, math, mix, noise, patterns, ramp, vector_math, voronoi, wave
+)  # fmt: skip
+NODES: Mapping[str, NodeSpec] = {name: spec for family in _FAMILIES for name, spec in family.TABLE.items()}
 
 __all__ = ["NODES"]

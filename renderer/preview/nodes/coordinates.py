@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from drjit.auto.ad import Array3f
+import drjit as dr
+from drjit.auto.ad import Array3f, Float, Float64
 
 from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
-from renderer.preview.ops import dot, rotation, safe_divide, safe_normalize
+from renderer.preview.ops import safe_divide, safe_normalize
 from renderer.preview.scene import Geometry
 
 COORDINATES: dict[str, Callable[[Geometry], Array3f]] = {
@@ -42,30 +43,47 @@ def uv_map(i: Inputs) -> Outputs:
     return {"UV": i.geometry.uv}
 
 
-def _rotate(v: Array3f, euler: Array3f) -> Array3f:
-    rows = rotation(euler)
-    return Array3f(*(dot(row, v) for row in rows))
+Matrix = list[Float]
 
 
-def _rotate_back(v: Array3f, euler: Array3f) -> Array3f:
-    x, y, z = rotation(euler)
-    return x * v.x + y * v.y + z * v.z
+def rotation_rows(i: Inputs) -> Matrix:
+    """The nine numbers of the rotation matrix, by rows; sines rounded from double, as Cycles' library has them."""
+    euler = i["Rotation"]
+    sines, cosines = zip(*(dr.sincos(Float64(euler[axis])) for axis in range(3)), strict=True)
+    sx, sy, sz = (Float(value) for value in sines)
+    cx, cy, cz = (Float(value) for value in cosines)
+    return [
+        cy * cz, sy * sx * cz - cx * sz, sy * cx * cz + sx * sz,
+        cy * sz, sy * sx * sz + cx * cz, sy * cx * sz - sx * cz,
+        -sy, cy * sx, cy * cx,
+    ]  # fmt: skip
+
+
+def _turn(v: Array3f, m: Matrix) -> Array3f:
+    """Summed from the last axis to the first, each product fused into the sum: the order of Cycles, to the last bit."""
+    return Array3f(
+        *(dr.fma(v.x, m[row], dr.fma(v.y, m[row + 1], v.z * m[row + 2])) for row in (0, 3, 6))
+    )
+
+
+def _turn_back(v: Array3f, m: Matrix) -> Array3f:
+    return _turn(v, [m[column] for column in (0, 3, 6, 1, 4, 7, 2, 5, 8)])
 
 
 def _point(i: Inputs) -> Array3f:
-    return _rotate(i["Vector"] * i["Scale"], i["Rotation"]) + i["Location"]
+    return _turn(i["Vector"] * i["Scale"], i.prelude()) + i["Location"]
 
 
 def _texture(i: Inputs) -> Array3f:
-    return safe_divide(_rotate_back(i["Vector"] - i["Location"], i["Rotation"]), i["Scale"])
+    return safe_divide(_turn_back(i["Vector"] - i["Location"], i.prelude()), i["Scale"])
 
 
 def _vector(i: Inputs) -> Array3f:
-    return _rotate(i["Vector"] * i["Scale"], i["Rotation"])
+    return _turn(i["Vector"] * i["Scale"], i.prelude())
 
 
 def _normal(i: Inputs) -> Array3f:
-    return safe_normalize(_rotate(safe_divide(i["Vector"], i["Scale"]), i["Rotation"]))
+    return safe_normalize(_turn(safe_divide(i["Vector"], i["Scale"]), i.prelude()))
 
 
 MAPPINGS: dict[str, Callable[[Inputs], Array3f]] = {
@@ -85,5 +103,7 @@ TABLE = {
     "ShaderNodeTexCoord": NodeSpec(texture_coordinate, outputs=tuple(COORDINATES)),
     "ShaderNodeNewGeometry": NodeSpec(geometry, outputs=tuple(GEOMETRY)),
     "ShaderNodeUVMap": NodeSpec(uv_map),
-    "ShaderNodeMapping": NodeSpec(mapping, {"vector_type": tuple(MAPPINGS)}),
+    "ShaderNodeMapping": NodeSpec(
+        mapping, {"vector_type": tuple(MAPPINGS)}, prelude=rotation_rows, prelude_inputs=("Rotation",)
+    ),
 }
