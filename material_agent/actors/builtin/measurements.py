@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import ndimage
 
 from material_agent.actors.builtin.color import ordered_colors
 from material_agent.context import Context
@@ -17,7 +18,20 @@ from material_agent.context import Context
 Array = npt.NDArray[np.floating[Any]]
 HARMONICS = 15
 _SAMPLE = 128
+_FEWEST = 64
 _COHERENT, _TWO_REGIONS, _BLOCKS, _STACKED = 0.2, 0.15, 0.4, 0.05
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The picture in two: `figure` and `ground` are masks (of `Measurements.pixels`) of what surely belongs to each.
+
+    Between them lie the borders, whose pixels mix both colours. `share`: area of the figure, borders included.
+    """
+
+    figure: npt.NDArray[np.bool_]
+    ground: npt.NDArray[np.bool_]
+    share: float
 
 
 @dataclass(frozen=True)
@@ -25,15 +39,15 @@ class Measurements:
     """Starting values by name, hypotheses by weight, the lattices worth trying, and colours by region.
 
     `numbers` holds only what was measured. `lattices`: alternative values for columns, rows, offset and angle, best
-    first. `colors`: (LEVELS, 3) scene-linear of the whole picture; `ground` and `figure` of its two regions;
-    `figure_share` the area of the figure, None when the picture has one region.
+    first. `pixels` (H, W, 3): a sample of the picture, sRGB. `regions`: None when the picture has but one. `loose`: the
+    lattice was estimated from sizes, not found.
     """
 
     numbers: Mapping[str, float]
     hypotheses: Mapping[str, float]
     lattices: tuple[Mapping[str, float], ...]
     pixels: Array
-    figure_mask: npt.NDArray[np.bool_] | None = None
+    regions: Regions | None = None
     regular: bool = False
     loose: bool = False
 
@@ -43,7 +57,7 @@ class Measurements:
 
     @cached_property
     def colors(self) -> Array:
-        """Ordered colours of the whole picture."""
+        """Colours of the whole picture, ordered dark to light (LEVELS, 3), scene-linear."""
         return ordered_colors(self.pixels.reshape(-1, 3))
 
     def region_colors(self, figure_share: float) -> tuple[Array, Array]:
@@ -51,21 +65,19 @@ class Measurements:
 
         By the measured regions where there are two; otherwise the darker `figure_share` of the picture is the figure.
         """
-        if self.figure_mask is not None:
-            return self._masked_colors
-        luma = self.pixels.reshape(-1, 3) @ np.array([0.2126, 0.7152, 0.0722])
-        return self._split_colors(luma <= np.quantile(luma, min(max(figure_share, 0.01), 0.5)))
+        if self.regions is not None:
+            return self._measured_colors
+        luma = self.pixels @ np.array([0.2126, 0.7152, 0.0722])
+        dark = luma <= np.quantile(luma, min(max(figure_share, 0.01), 0.5))
+        return self._colors_of(~dark), self._colors_of(dark)
 
     @cached_property
-    def _masked_colors(self) -> tuple[Array, Array]:
-        assert self.figure_mask is not None, "asked only with two regions"
-        return self._split_colors(self.figure_mask.ravel())
+    def _measured_colors(self) -> tuple[Array, Array]:
+        assert self.regions is not None, "asked only with two regions"
+        return self._colors_of(self.regions.ground), self._colors_of(self.regions.figure)
 
-    def _split_colors(self, mask: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-        flat = self.pixels.reshape(-1, 3)
-        if mask.sum() < 16 or (~mask).sum() < 16:
-            return self.colors, self.colors
-        return ordered_colors(flat[~mask]), ordered_colors(flat[mask])
+    def _colors_of(self, mask: npt.NDArray[np.bool_]) -> Array:
+        return ordered_colors(self.pixels[mask]) if mask.sum() >= _FEWEST else self.colors
 
 
 def _thumbnail(image: Array) -> Array:
@@ -89,7 +101,7 @@ def _blob_scale(luma: Array) -> float:
 
 
 def measure(context: Context) -> Measurements:
-    """Measurements from the context; without a decomposition only what the picture itself gives."""
+    """Measure from the context; without a decomposition only what the picture itself gives."""
     image = np.asarray(context.task.image_srgb, dtype=np.float64)
     luma = image @ np.array([0.2126, 0.7152, 0.0722])
     numbers: dict[str, float] = {"blob_scale": min(max(_blob_scale(luma), 1.6), 60.0)}
@@ -113,7 +125,7 @@ def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -
         numbers["grain_angle"] = float(grain.angle_rad)
     hypotheses: dict[str, float] = {item.structure: float(item.probability) for item in analysis.inferred.hypotheses}
     hypotheses["two_regions"] = split.confidence
-    mask = _like(split.minority, pixels.shape[:2]) if split.confidence > _TWO_REGIONS else None
+    regions = _regions(split.minority, pixels.shape) if split.confidence > _TWO_REGIONS else None
     lattices: tuple[Mapping[str, float], ...] = ()
     loose = False
     if lattice is not None:
@@ -133,7 +145,7 @@ def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -
     if lattice is not None:
         numbers.update(_waves(measured.harmonics))
     regular = lattice is not None and lattice.regular
-    return Measurements(numbers, hypotheses, lattices, pixels, mask, regular, loose)
+    return Measurements(numbers, hypotheses, lattices, pixels, regions, regular, loose)
 
 
 def _waves(harmonics: Sequence[tuple[float, float, float, float]]) -> Mapping[str, float]:
@@ -148,6 +160,17 @@ def _waves(harmonics: Sequence[tuple[float, float, float, float]]) -> Mapping[st
         numbers[f"phase{index}"] = phase_rad + 2 * math.pi * v
         numbers[f"amplitude{index}"] = amplitude / total
     return numbers
+
+
+def _regions(figure: npt.NDArray[np.bool_], shape: tuple[int, ...]) -> Regions:
+    sure, rest = (_inside(mask) for mask in (figure, ~figure))
+    return Regions(_like(sure, shape), _like(rest, shape), float(figure.mean()))
+
+
+def _inside(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The mask without its border pixels; thin lines, of which nothing would be left, keep them."""
+    inner = ndimage.binary_erosion(mask, border_value=1)
+    return np.asarray(inner if inner.sum() >= 0.1 * mask.sum() else mask)
 
 
 def _like(mask: npt.NDArray[np.bool_], shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:

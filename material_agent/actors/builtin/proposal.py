@@ -106,8 +106,7 @@ class Builder:
         """Share of the figure and the mask's range: from the measured area where the mask is a field, else as it is."""
         if not proposal.structure.mask_softness:
             return float((mask > 0.5).mean()), 0.0, 1.0
-        measured = self.measured.figure_mask
-        share = 0.3 if measured is None else float(measured.mean())
+        share = 0.3 if self.measured.regions is None else self.measured.regions.share
         soft = evaluate(proposal.structure.mask_softness[1:], proposal.values)
         threshold = float(np.quantile(mask, 1 - share))
         return share, threshold - soft, threshold + soft
