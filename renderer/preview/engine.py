@@ -74,7 +74,7 @@ class PreviewEngine:
 
 
 _KEPT_LANES = 8
-CENTRE = (0.5000033, 0.5000033)
+CENTRE = (0.50000353, 0.50000353)
 """Where Cycles' sample 0 lies with a filter of next to no width: not quite the centre."""
 
 

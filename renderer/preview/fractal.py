@@ -15,7 +15,7 @@ import drjit as dr
 from drjit.auto.ad import Bool, Float, Int32
 
 from renderer.preview.ops import absolute, clamp, lerp, minimum, saturate
-from renderer.preview.perlin import Point, signed_noise
+from renderer.preview.perlin import Point, raised_noise, signed_noise
 
 State = tuple[Any, ...]
 MAX_DETAIL = 15.0
@@ -97,44 +97,51 @@ def fbm(point: Point, f: Fractal) -> Float:
     return dr.select(f.octaves.rest > 0, blended, shown(total, peak))
 
 
+def _further(place: State, lacunarity: Float) -> State:
+    """The place of the next octave: multiplied again each time, since its rounding is part of the texture."""
+    return tuple(x * lacunarity for x in place)
+
+
 def multifractal(point: Point, f: Fractal) -> Float:
     """A product of octaves around one."""
 
-    def step(weight: Float, scale: Float, amp: Float, value: Float) -> State:
-        noise = signed_noise([scale * x for x in point])
-        return scale * f.lacunarity, amp * f.roughness, value * (weight * amp * noise + 1.0)
+    def step(weight: Float, amp: Float, value: Float, *place: Float) -> State:
+        noise = signed_noise(place)
+        return amp * f.roughness, value * dr.fma(weight * amp, noise, 1.0), *_further(place, f.lacunarity)
 
     one = Float(1.0)
-    return f.octaves.run(step, (one, one, one))[2]
+    return f.octaves.run(step, (one, one, *point))[1]
 
 
 def hetero_terrain(point: Point, f: Fractal) -> Float:
     """Octaves scaled by the height reached so far."""
 
-    def step(weight: Float, scale: Float, amp: Float, value: Float) -> State:
-        increment = (signed_noise([scale * x for x in point]) + f.offset) * amp * value
-        return scale * f.lacunarity, amp * f.roughness, value + weight * increment
+    def step(weight: Float, amp: Float, value: Float, *place: Float) -> State:
+        rise = raised_noise(place, f.offset) * amp
+        whole = dr.fma(rise, value, value)
+        part = dr.fma(weight, rise * value, value)
+        return amp * f.roughness, dr.select(weight == 1.0, whole, part), *_further(place, f.lacunarity)
 
-    start = f.offset + signed_noise(point)
-    return f.octaves.run(step, (f.lacunarity, f.roughness, start), first=1)[2]
+    start = raised_noise(point, f.offset)
+    return f.octaves.run(step, (f.roughness, start, *_further(tuple(point), f.lacunarity)), first=1)[1]
 
 
 def hybrid_multifractal(point: Point, f: Fractal) -> Float:
     """Octaves weighted by the signal before them; lanes whose weight has died keep their value."""
 
-    def step(weight: Float, scale: Float, amp: Float, value: Float, trust: Float) -> State:
+    def step(weight: Float, amp: Float, value: Float, trust: Float, *place: Float) -> State:
         alive = trust > 0.001
         capped = minimum(trust, 1.0)
-        signal = (signed_noise([scale * x for x in point]) + f.offset) * amp
+        signal = raised_noise(place, f.offset) * amp
         return (
-            scale * f.lacunarity,
             amp * f.roughness,
-            dr.select(alive, value + weight * capped * signal, value),
-            dr.select(alive, capped * f.gain * signal, trust),
+            dr.select(alive, dr.fma(weight * capped, signal, value), value),
+            dr.select(alive, capped * (f.gain * signal), trust),
+            *_further(place, f.lacunarity),
         )
 
     one = Float(1.0)
-    return f.octaves.run(step, (one, one, Float(0.0), one))[2]
+    return f.octaves.run(step, (one, Float(0.0), one, *point))[1]
 
 
 def ridged_multifractal(point: Point, f: Fractal) -> Float:
@@ -144,12 +151,13 @@ def ridged_multifractal(point: Point, f: Fractal) -> Float:
         signal = f.offset - absolute(signed_noise(at))
         return signal * signal
 
-    def step(_: Float, scale: Float, amp: Float, value: Float, signal: Float) -> State:
-        signal = ridge([scale * x for x in point]) * saturate(signal * f.gain)
-        return scale * f.lacunarity, amp * f.roughness, value + signal * amp, signal
+    def step(_: Float, amp: Float, value: Float, signal: Float, *place: Float) -> State:
+        signal = ridge(place) * saturate(signal * f.gain)
+        return amp * f.roughness, dr.fma(signal, amp, value), signal, *_further(place, f.lacunarity)
 
     start = ridge(point)
-    return f.octaves.run(step, (f.lacunarity, f.roughness, start, start), first=1, partial=False)[2]
+    state = (f.roughness, start, start, *_further(tuple(point), f.lacunarity))
+    return f.octaves.run(step, state, first=1, partial=False)[1]
 
 
 KINDS: dict[str, Callable[[Point, Fractal], Float]] = {

@@ -82,7 +82,7 @@ def _tangent(color: Array3f, strength: Float) -> Array3f:
 
 def _toward(color: Array3f, strength: Float) -> Array3f:
     up = Array3f(0.0, 0.0, 1.0)
-    return safe_normalize(up + (safe_normalize(color) - up) * strength)
+    return safe_normalize(up + (safe_normalize(color) - up) * maximum(strength, 0.0))
 
 
 def _blender(color: Array3f, strength: Float) -> Array3f:
@@ -100,8 +100,7 @@ SPACES: dict[str, Callable[[Array3f, Float], Array3f]] = {
 
 def normal_map(i: Inputs) -> Outputs:
     """A normal from a color."""
-    strength = maximum(i["Strength"], 0.0)
-    normal = SPACES[i.option("space")](i["Color"] * 2.0 - 1.0, strength)
+    normal = SPACES[i.option("space")](i["Color"] * 2.0 - 1.0, i["Strength"])
     return {"Normal": dr.select(length(normal) == 0, i.geometry.up, normal)}
 
 

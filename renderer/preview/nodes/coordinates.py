@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import drjit as dr
-from drjit.auto.ad import Array3f, Float, Float64
+from drjit.auto.ad import Array3f, Float, Float64, Int32
 
 from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
 from renderer.preview.ops import safe_divide, safe_normalize
@@ -46,12 +47,30 @@ def uv_map(i: Inputs) -> Outputs:
 Matrix = list[Float]
 
 
+# Double-precision polynomials of the C library's single-precision sine and cosine (from ARM's optimized routines):
+# another one rounds a few percent of all angles differently, and a rotated texture shows it.
+_SINE = (-0.16666654943701084, 0.008332178146138854, -0.00019517298981385725)
+_COSINE = (-0.49999999725108224, 0.041666623324344516, -0.001388676379437604, 2.4390450703564542e-05)
+
+
+def sine_cosine(angle: Float) -> tuple[Float, Float]:
+    """Sine and cosine, rounded as the C library does it."""
+    x = Float64(angle)
+    quarter = dr.floor(dr.detach(x) * (2.0 / math.pi) + 0.5)
+    x = x - quarter * (0.5 * math.pi)
+    x2 = x * x
+    x3, x4 = x * x2, x2 * x2
+    sine = (x + x3 * _SINE[0]) + x3 * x2 * (_SINE[1] + x2 * _SINE[2])
+    cosine = ((1.0 + x2 * _COSINE[0]) + x4 * _COSINE[1]) + x4 * x2 * (_COSINE[2] + x2 * _COSINE[3])
+    turn = Int32(quarter) & 3
+    odd, back = (turn & 1) == 1, turn >= 2
+    first, second = dr.select(odd, cosine, sine), dr.select(odd, sine, cosine)
+    return Float(dr.select(back, -first, first)), Float(dr.select(back ^ odd, -second, second))
+
+
 def rotation_rows(i: Inputs) -> Matrix:
-    """The nine numbers of the rotation matrix, by rows; sines rounded from double, as Cycles' library has them."""
-    euler = i["Rotation"]
-    sines, cosines = zip(*(dr.sincos(Float64(euler[axis])) for axis in range(3)), strict=True)
-    sx, sy, sz = (Float(value) for value in sines)
-    cx, cy, cz = (Float(value) for value in cosines)
+    """The nine numbers of the rotation matrix, by rows."""
+    (sx, cx), (sy, cy), (sz, cz) = (sine_cosine(i["Rotation"][axis]) for axis in range(3))
     return [
         cy * cz, sy * sx * cz - cx * sz, sy * cx * cz + sx * sz,
         cy * sz, sy * sx * sz + cx * cz, sy * cx * sz - sx * cz,
