@@ -13,7 +13,6 @@ from typing import Any
 from evaluators.errors import EvaluatorError
 
 SCHEMA = 1
-POSITIVE_TERMS = ("structure", "appearance", "physical", "compile")
 
 
 @dataclass(frozen=True)

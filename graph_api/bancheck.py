@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from graph_api.bans import KINDS, OUTPUT_TYPE, Ban, Endpoint
 from graph_api.catalog import Catalog, load_aliases
-from graph_api.errors import BanInvalid, known_text
+from graph_api.errors import BanInvalid
 from graph_api.model import ROLES, Node
 from graph_api.resolve import closest, closest_types, find_property, find_socket, type_of
 
@@ -126,11 +126,6 @@ def _share(ban: Ban, catalog: Catalog) -> None:
         if not isinstance(end, Endpoint) or not end.socket:
             raise BanInvalid("targets that name their sockets", str(end))
         _socket(end.socket, end.type, catalog)
-
-
-def known_kinds() -> str:
-    """The kinds, for messages."""
-    return known_text(KINDS)
 
 
 _CHECKS = {"node": _node, "link": _link, "param": _param, "remove": _remove, "share": _share}

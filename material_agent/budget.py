@@ -29,7 +29,10 @@ class Ledger:
         spent: Mapping[str, float] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start with `spent` already on the books. Raises `BadInput` for an unknown resource or a negative figure."""
+        """Start with `spent` on the books; its seconds go on from where they stopped.
+
+        Raises `BadInput` for an unknown resource or a negative figure.
+        """
         self._limits = _checked(limits or {})
         self._spent: dict[str, float] = dict.fromkeys(RESOURCES, 0.0) | _checked(spent or {})
         self._clock = clock
@@ -72,15 +75,6 @@ class Ledger:
             if name == "seconds":
                 raise BadInput("expected a counted resource, got 'seconds', which the ledger measures itself")
             self._spent[name] += amount
-
-    def to_json(self) -> dict[str, Any]:
-        """Limits and spending as plain JSON."""
-        return {"limits": dict(self._limits), "spent": {name: value for name, value in self.spent.items() if value}}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], clock: Callable[[], float] = time.monotonic) -> Ledger:
-        """The ledger that `to_json` wrote; its seconds go on from where they stopped."""
-        return cls(_checked(data.get("limits", {})), _checked(data.get("spent", {})), clock)
 
     def _seconds(self) -> float:
         return self._seconds_before + self._clock() - self._started

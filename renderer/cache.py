@@ -25,8 +25,6 @@ class RenderCache:
         self._bytes = 0
         self._lock = threading.Lock()
         self._disk: Any = None
-        self.hits = 0
-        self.misses = 0
         if folder is not None:
             import diskcache  # noqa: PLC0415
 
@@ -47,9 +45,7 @@ class RenderCache:
             if found is not None:
                 self._remember(key, found)
         if found is None or any(name not in found.channels for name in request.channels):
-            self.misses += 1
             return None
-        self.hits += 1
         return replace(found, channels={name: found.channels[name] for name in request.channels}, cached=True)
 
     def put(self, request: RenderRequest, result: RenderResult) -> None:

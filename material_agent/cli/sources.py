@@ -84,13 +84,11 @@ def _read_blend(path: Path) -> Source:
     return Source("blend", path, found.graph, notes, found.materials)
 
 
-def render_graph(
-    graph: Graph, view: View, channels: tuple[Channel, ...], settings: RenderSettings, jobs: int = 1
-) -> RenderResult:
+def render_graph(graph: Graph, view: View, channels: tuple[Channel, ...], settings: RenderSettings) -> RenderResult:
     """Render once, in a pool that is closed again. Raises `BadInput` when the graph does not compile."""
     from renderer import BlenderPool, RenderRequest
 
-    with BlenderPool(jobs) as pool:
+    with BlenderPool(jobs=1) as pool:
         result = pool.render(RenderRequest(graph, view, channels, settings))
     if result.status == "compile_error":
         errors = "; ".join(message.text for message in result.messages if message.level == "error")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graph_api import BanInvalid, Catalog, Lock, Rules, content_hash, to_json
@@ -104,12 +104,7 @@ class Outer:
         self._ledger = ledger
         self._log = log
 
-    def run(
-        self,
-        actor_factory: ActorFactory,
-        reflector: Reflector | None,
-        attempt_done: Callable[[Attempt], None] = lambda _: None,
-    ) -> list[Ended]:
+    def run(self, actor_factory: ActorFactory, reflector: Reflector | None) -> list[Ended]:
         """Run attempts until one succeeds, the budget is spent or none is left; returns all, resumed ones included."""
         ended = self.progress.ended
         while len(ended) < self._plan.attempts and not (ended and ended[-1].ends_run):
@@ -118,7 +113,6 @@ class Outer:
             attempt = self._attempt(number, offered, actor_factory)
             self._measure(attempt, offered)
             self._note_end(attempt)
-            attempt_done(attempt)
             ended.append(_ended(attempt))
             fed_back = number < self._plan.attempts or self._plan.keep_last_reflection
             if reflector is not None and fed_back and not ended[-1].ends_run:

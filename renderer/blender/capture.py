@@ -24,20 +24,18 @@ class LogCapture:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         for stream in (1, 2):
             os.dup2(self._file.fileno(), stream)
-        self._read = 0
 
     def text(self) -> str:
         """What was written since the last call."""
         self._libc.fflush(None)
         log = self._file.fileno()
         size = os.lseek(log, 0, os.SEEK_END)
-        if size == self._read:
+        if not size:
             return ""
         os.lseek(log, 0, os.SEEK_SET)
         data = os.read(log, size)
         os.ftruncate(log, 0)
         os.lseek(log, 0, os.SEEK_SET)
-        self._read = 0
         return data.decode("utf-8", errors="replace")
 
 
