@@ -9,6 +9,7 @@ from typing import Any
 import drjit as dr
 from drjit.auto.ad import Array3f, Float, UInt32
 
+from renderer.preview.lookup import EnergyTables
 from renderer.preview.ops import luminance, mean, splat
 from renderer.preview.scene import Frame, Geometry
 from renderer.preview.structure import Constant, CurveShape, Implicit, Linked, RampShape, Source, Step, Structure
@@ -65,6 +66,7 @@ class Evaluation:
         ramps: Mapping[int, Value],
         octave_limit: int | None = None,
         preludes: Mapping[int, tuple[Value, int]] | None = None,
+        tables: EnergyTables | None = None,
     ) -> None:
         self.structure = structure
         self.theta = theta
@@ -73,6 +75,7 @@ class Evaluation:
         self.ramps = ramps
         self.octave_limit = octave_limit
         self.preludes = preludes or {}
+        self.tables = tables
         self.geometry = Geometry(frame)
         self._values: dict[tuple[int, Any], Outputs] = {}
         self._rows: dict[int, Float] = {}
@@ -185,6 +188,12 @@ class Inputs:
         shape = self._properties[name]
         assert isinstance(shape, CurveShape)
         return shape
+
+    @property
+    def tables(self) -> EnergyTables:
+        """The energy tables of shading."""
+        assert self.evaluation.tables is not None
+        return self.evaluation.tables
 
     @property
     def constants_only(self) -> bool:

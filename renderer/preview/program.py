@@ -12,6 +12,7 @@ import numpy.typing as npt
 from drjit.auto.ad import Array3f, Float, UInt32
 
 from renderer.preview.evaluation import Evaluation, Inputs
+from renderer.preview.lookup import EnergyTables
 from renderer.preview.nodes import NODES
 from renderer.preview.ramps import ENTRIES, tabulate
 from renderer.preview.scene import Frame
@@ -33,6 +34,7 @@ class Lanes:
         self.ramp_setting = entry // ENTRIES
         self.ramp_place = Float(entry - self.ramp_setting * ENTRIES) / float(ENTRIES - 1)
         self.each = dr.arange(UInt32, settings)
+        self.tables = EnergyTables.arrays()
         self.settings = dr.opaque(UInt32, settings)
         self.resolution = dr.opaque(Float, float(resolution))
         dr.eval(self.setting, self.column, self.row, self.ramp_setting, self.ramp_place, self.each)
@@ -41,7 +43,7 @@ class Lanes:
         """Everything a recorded program takes, in the order of `Program._trace`."""
         return (
             self.column, self.row, self.setting, self.ramp_place, self.ramp_setting, self.each, self.settings,
-            self.resolution,
+            self.resolution, *self.tables,
         )
 
 
@@ -84,7 +86,7 @@ class Program:
         self, theta: Float, scalars: list[Float], lanes: tuple[Any, ...], octave_limit: int | None
     ) -> tuple[Float, ...]:
         """The pictures as arrays that are not computed yet."""
-        column, row, setting, ramp_place, ramp_setting, each, settings, resolution = lanes
+        column, row, setting, ramp_place, ramp_setting, each, settings, resolution, *tables = lanes
         frame = Frame(column, row, setting, settings, resolution, scalars[0], (scalars[1], scalars[2]))
         ramps = {}
         for shape in self._ramps:
@@ -95,7 +97,7 @@ class Program:
             ramps[shape.row] = dr.ravel(rgba)
         preludes = self._preludes(theta, frame, each)
         dr.eval(ramps, preludes)
-        evaluation = Evaluation(self.structure, theta, frame, NODES, ramps, octave_limit, preludes)
+        evaluation = Evaluation(self.structure, theta, frame, NODES, ramps, octave_limit, preludes, EnergyTables(tuple(tables)))
         surface = Surface(evaluation)
         width = dr.width(column)
         return tuple(_flat(surface.channel(name), width) for name in self.channels)
