@@ -17,8 +17,9 @@ from graph_api.model import ColorRamp, ColorStop
 Array = npt.NDArray[np.floating[Any]]
 LEVELS = 65
 _STOPS = np.array([0.0, 0.03, 0.1, 0.22, 0.36, 0.5, 0.64, 0.78, 0.9, 0.97, 1.0])
-DARKEST, BRIGHTEST = 0.0135, 0.89
-"""sRGB 31 and 242, scene-linear: what the plausibility rule for dielectrics allows (30 to 243)."""
+DARKEST, BRIGHTEST = 0.001, 0.89
+"""Scene-linear. The upper end is sRGB 242, the most that a dielectric has; the lower only keeps the light's offset from
+driving a channel below zero: dark woods and stones are darker than the rule of thumb for dielectrics, and stay so."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,7 @@ def span(values: Array, weights: Array | None = None) -> Span:
 def ramp(scalar: Span, colors: Array, light: Light, contrast: float = 1.0) -> ColorRamp:
     """The ramp that carries `scalar`'s quantiles to `colors` (LEVELS, 3), scaled about their mean by `contrast`."""
     wanted = colors.mean(axis=0) + contrast * (colors - colors.mean(axis=0))
-    wanted = np.clip(light.base_color(wanted), 0.0, BRIGHTEST)
-    wanted = _lifted(wanted)
+    wanted = np.clip(light.base_color(wanted), DARKEST, BRIGHTEST)
     positions = np.clip((scalar.quantiles - scalar.low) / (scalar.high - scalar.low), 0, 1)
     levels = np.linspace(0, 1, LEVELS)
     at = np.interp(_STOPS, levels, positions)
@@ -99,10 +99,3 @@ def ramp(scalar: Span, colors: Array, light: Light, contrast: float = 1.0) -> Co
         red, green, blue = (float(v) for v in color_at[group].mean(axis=0))
         stops.append(ColorStop(float(at[group].mean()), (red, green, blue, 1.0)))
     return ColorRamp(tuple(stops))
-
-
-def _lifted(colors: Array) -> Array:
-    """Colours with their luminance raised to what a dielectric can have; hue is kept."""
-    luminance = colors @ np.array([0.2126, 0.7152, 0.0722])
-    lifted: Array = colors + np.maximum(DARKEST - luminance, 0.0)[:, None]
-    return lifted

@@ -145,9 +145,12 @@ def _repeated(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _load(name: str, text: str) -> Structure:
     data = json.loads(text)
     items = [*data["nodes"], *_repeated(data), *data.get("tail", [])]
+    own = parameters_from(data["parameters"])
+    # A structure may narrow what all share, such as the range of its relief.
+    shared = tuple(p for p in parameters_from(shading()["parameters"]) if p.name not in data["parameters"])
     return Structure(
         name, data["title"], data["evidence"], data.get("needs", ""),
-        parameters_from(data["parameters"]) + parameters_from(shading()["parameters"]), _nodes(items), data["pattern"],
+        own + shared, _nodes(items), data["pattern"],
         data.get("mask", ""), data.get("mask_softness", ""), data.get("figure", ""), data.get("height", ""),
     )  # fmt: skip
 
