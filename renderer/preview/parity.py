@@ -174,7 +174,7 @@ def _fed(kind: NodeType, state: SocketState) -> tuple[str, ...]:
         return ("Height",)
     if kind.type == "ShaderNodeMapping":
         return ("Vector",)
-    return tuple(usable[:3])
+    return tuple(name for name in usable if name not in ("Fac", "Factor"))[:3] if "Curve" in kind.type else tuple(usable[:3])
 
 
 def _feed(nodes: list[Node], links: list[Link], socket: Socket, node_type: str, rng: np.random.Generator) -> Link:
