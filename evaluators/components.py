@@ -14,7 +14,7 @@ from evaluators.functional.lattice import Lattice
 from evaluators.functional.orientation import Orientation
 from evaluators.functional.texture import statistics_distance
 from evaluators.measure import Measurement, ring_scale
-from evaluators.result import Scale
+from evaluators.result import SCALES, Scale
 
 FloatArray = npt.NDArray[np.float32]
 Distance = Callable[[Measurement, Measurement], float]
@@ -118,15 +118,14 @@ def contrast_distance(candidate: Measurement, reference: Measurement) -> float:
     return abs(float(np.log((candidate.contrast + CONTRAST_FLOOR) / (reference.contrast + CONTRAST_FLOOR))))
 
 
-_SCALES: tuple[Scale, ...] = ("macro", "meso", "micro")
 COMPONENTS: tuple[Component, ...] = (
     Component("lattice", "structure", "macro", "luma", lattice_distance),
     Component("orientation", "structure", "macro", "luma", orientation_distance),
-    *(Component(f"spectrum_{s}", "structure", s, "luma", partial(spectrum_distance, s)) for s in _SCALES),
+    *(Component(f"spectrum_{s}", "structure", s, "luma", partial(spectrum_distance, s)) for s in SCALES),
     Component("energies", "structure", "global", "luma", energy_distance),
     Component("slope", "structure", "micro", "luma", slope_distance),
     Component("steerable", "structure", "meso", "luma", steerable_distance),
-    *(Component(f"texture_{s}", "appearance", s, "rgb", partial(deep_distance, s), deep=True) for s in _SCALES),
+    *(Component(f"texture_{s}", "appearance", s, "rgb", partial(deep_distance, s), deep=True) for s in SCALES),
     Component("palette", "appearance", "global", "colour", palette_distance),
     Component("contrast", "appearance", "global", "luma", contrast_distance),
 )

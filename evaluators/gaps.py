@@ -13,7 +13,7 @@ from evaluators.functional.lattice import Lattice
 from evaluators.functional.orientation import TRUSTED_COHERENCE
 from evaluators.functional.spectrum import BANDS
 from evaluators.measure import ring_scale
-from evaluators.result import Direction, Gap, Scale, TermName
+from evaluators.result import SCALES, Direction, Gap, Scale, TermName
 
 _NEGLIGIBLE = 0.02
 """Relative difference below which a period or share counts as met."""
@@ -56,8 +56,7 @@ def _relative(measured: float, target: float) -> str:
 
 
 def _period_scale(count: float) -> Scale:
-    scales: tuple[Scale, ...] = ("macro", "meso", "micro")
-    return next(s for s in scales if BANDS[s][0] <= count < BANDS[s][1])
+    return next(s for s in SCALES if BANDS[s][0] <= count < BANDS[s][1])
 
 
 def _lattice(c: Comparison) -> list[Gap]:
@@ -132,9 +131,8 @@ def _turned(angle_rad: float) -> str:
 
 
 def _orientation(c: Comparison) -> list[Gap]:
-    scales: tuple[Scale, ...] = ("macro", "meso", "micro")
     gaps = []
-    for scale in scales:
+    for scale in SCALES:
         got, want = c.candidate.orientations[scale], c.reference.orientations[scale]
         if max(got.coherence, want.coherence) < TRUSTED_COHERENCE:
             continue
@@ -182,8 +180,7 @@ def _spectrum(scale: Scale, c: Comparison) -> list[Gap]:
 
 
 def _energies(c: Comparison) -> list[Gap]:
-    scales: tuple[Scale, ...] = ("macro", "meso", "micro")
-    scale = max(scales, key=lambda s: abs(c.candidate.energies[s] - c.reference.energies[s]))
+    scale = max(SCALES, key=lambda s: abs(c.candidate.energies[s] - c.reference.energies[s]))
     got, want = c.candidate.energies[scale], c.reference.energies[scale]
     message = f"{scale}: holds {got:.0%} of the variance instead of {want:.0%}"
     return [_gap(scale, "luma", "band_energy", got, want, "share of variance", message)]

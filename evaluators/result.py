@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 Scale = Literal["macro", "meso", "micro", "global"]
+SCALES: tuple[Scale, ...] = ("macro", "meso", "micro")
+"""The scales of a picture, coarse to fine; "global" is for what has none."""
 Direction = Literal["too_low", "too_high", "differs"]
 FloatArray = npt.NDArray[np.float32]
 TermName = Literal["structure", "appearance", "physical", "compile", "budget"]

@@ -106,10 +106,11 @@ class BlenderPool:
         if todo:
             with self._lease(min(self.jobs, len(todo))) as workers:
                 self._run(workers, todo, results)
-        for request, result in zip(requests, (results[index] for index in range(len(requests))), strict=True):
-            if self.cache is not None and result.ok and not result.cached:
+        ordered = [results[index] for index in range(len(requests))]
+        for request, result in zip(requests, ordered, strict=True):
+            if self.cache is not None and not result.cached:
                 self.cache.put(request, result)
-        return [results[index] for index in range(len(requests))]
+        return ordered
 
     def close(self) -> None:
         """Stop every process, busy or not; safe to call twice. Renders of other threads end with `PoolClosed`."""

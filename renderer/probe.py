@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,8 +75,6 @@ def _libraries() -> list[Check]:
 
 def _blender() -> list[Check]:
     """Version and devices, asked in a process of its own: a broken bpy can abort the one that imports it."""
-    import tempfile  # noqa: PLC0415
-
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evaluators.comparison import Comparison
 from evaluators.components import COMPONENTS
 from evaluators.result import UNSCORED, Candidate, TermName, TermResult
@@ -27,4 +29,4 @@ class Appearance:
         if not comparison.network_problem:
             return weighted_term(self.name, comparison, (*_DEEP, *_WEIGHT_FREE), ("EfficientNet-Lite0", *_WEIGHT_FREE))
         result = weighted_term(self.name, comparison, FALLBACK, FALLBACK)
-        return TermResult(**{**result.__dict__, "reason": f"without a network: {comparison.network_problem}"})
+        return replace(result, reason=f"without a network: {comparison.network_problem}")

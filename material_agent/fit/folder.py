@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from evaluators.pictures import centre_square
 from material_agent.errors import BadInput
 from material_agent.observation import FloatArray
 from renderer.images import encode, linear_to_srgb, quantize, write_png
@@ -84,7 +84,7 @@ class RunFolder:
         partial = target.with_name(f".{target.stem}.partial{target.suffix}")
         try:
             fill(partial)
-            os.replace(partial, target)  # noqa: PTH105 - Path.replace, spelt as what it does on every system
+            partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)
         return name
@@ -109,16 +109,12 @@ class RunFolder:
     def write_comparison(self, name: str, reference_srgb: FloatArray, beauty_linear: FloatArray) -> str:
         """Write reference and render side by side, the reference cut to its central square and scaled to the render."""
         side = beauty_linear.shape[0]
-        left = _square(quantize(reference_srgb), side)
+        left = _scaled(quantize(centre_square(reference_srgb)), side)
         right = quantize(linear_to_srgb(beauty_linear))
         gutter = np.full((side, GUTTER_PX, 3), 255, np.uint8)
         picture = np.concatenate([left, gutter, right.astype(np.uint8)], axis=1)
         return self.write(name, lambda path: write_png(path, picture))
 
 
-def _square(pixels: npt.NDArray[Any], side: int) -> npt.NDArray[np.uint8]:
-    height, width = pixels.shape[:2]
-    cut = min(height, width)
-    top, left = (height - cut) // 2, (width - cut) // 2
-    square = Image.fromarray(pixels[top : top + cut, left : left + cut])
-    return np.asarray(square.resize((side, side), Image.Resampling.LANCZOS), np.uint8)
+def _scaled(square: npt.NDArray[Any], side: int) -> npt.NDArray[np.uint8]:
+    return np.asarray(Image.fromarray(square).resize((side, side), Image.Resampling.LANCZOS), np.uint8)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evaluators import Evaluator, Target
 from graph_api import content_hash, load_catalog, start_graph, to_json
+from graph_api.model import Graph
 from material_agent.actors.base import ActorFactory, AttemptSetup, Reflector
 from material_agent.budget import Ledger
 from material_agent.config import RunConfig, attempt_seed
@@ -252,11 +253,11 @@ class _Run:
     def _reflector_name(self) -> str:
         return self.reflector.name if self.reflector else "none"
 
-    def _write_blend(self, graph: object, path: Path) -> object:
+    def _write_blend(self, graph: Graph, path: Path) -> object:
         settings = RenderSettings(
             resolution=self.config.report_resolution, patch_size_m=self.config.patch_size_m, samples=self.config.samples
         )
-        return export_blend(graph, path, settings=settings)  # type: ignore[arg-type]
+        return export_blend(graph, path, settings=settings)
 
     def _versions(self) -> dict[str, str]:
         found = {"python": platform.python_version(), "blender": self.blender}

@@ -15,16 +15,17 @@ from evaluators.calibration import load_calibration
 from graph_api import GraphError, ban_from_json
 from material_agent.errors import BadInput
 from material_agent.events import EvaluationRecord, read_events
+from material_agent.fit.folder import RunFolder
 from material_agent.fit.result import FinalRecord, RunResult
 from material_agent.reports import charts
 from material_agent.reports.pictures import Album
 from material_agent.reports.reproduce import command_line
 from material_agent.reports.story import Attempt, Edits, Move, Searches, Story, arguments, tell
+from renderer.protocol import CHANNELS
 
 HERO_SIDE = 512
 PICTURE_SIDE = 256
 THUMB_SIDE = 160
-_CHANNELS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
 _SCALES = ("macro", "meso", "micro", "global")
 _KINDS: Mapping[type, str] = {str: "thought", Searches: "searches", Edits: "edits", Move: "move"}
 _VIEWS = ("tilt", "sphere")
@@ -60,11 +61,8 @@ def report_html(folder: Path) -> str:
 
 def write_report(folder: Path) -> Path:
     """Write `report.html` into the run folder and return its path; an older one is replaced at once, never half."""
-    path = folder / "report.html"
-    partial = path.with_suffix(".html.partial")
-    partial.write_text(report_html(folder), encoding="utf-8")
-    partial.replace(path)
-    return path
+    page = report_html(folder)
+    return folder / RunFolder(folder).write_text("report.html", page)
 
 
 @cache
@@ -144,9 +142,8 @@ def _first(album: Album, side: int, paths: tuple[str, ...]) -> str | None:
 
 
 def _maps(album: Album) -> list[tuple[str, str]]:
-    found = [(name, album.uri(f"maps/{name}.png", PICTURE_SIDE)) for name in _CHANNELS]
-    found += [(name, album.uri(f"views/{name}.png", PICTURE_SIDE)) for name in _VIEWS]
-    return [(name, uri) for name, uri in found if uri]
+    paths = {name: f"maps/{name}.png" for name in CHANNELS} | {name: f"views/{name}.png" for name in _VIEWS}
+    return [(name, uri) for name, path in paths.items() if (uri := album.uri(path, PICTURE_SIDE))]
 
 
 def _scales(evaluation: EvaluationRecord | None) -> list[str]:
