@@ -1,29 +1,38 @@
-"""How the light of the flat view answers to a base color: measured once for each attempt, with two renders."""
+"""How the light of the flat view answers to a base color: measured for each attempt, with two or four tiny renders."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from graph_api.actions import Edit, SetParam
-from material_agent.actors.builtin.color import Light
+from material_agent.actors.builtin.color import Light, srgb_to_linear
 from material_agent.actors.builtin.proposal import Surface
 from material_agent.context import Context
 from material_agent.observation import Bench
 
 _GREYS = (0.2, 0.7)
-_ROUGHNESS = 0.75
+_ROUGH, _POLISHED = 0.75, 0.35
 _SPECULAR = 0.3
+_DARKEST_SHARE = 0.05
 
 
 def measure_surface(context: Context, bench: Bench) -> Surface:
-    """The surface of this attempt; without an answer from the bench the light is taken as ideal."""
+    """The surface of this attempt; without an answer from the bench the light is taken as ideal.
+
+    A rough surface scatters some light of the sun's own colour towards the camera. A picture with colours darker than
+    that cannot be of a surface so rough: it is then taken as polished, whose highlight misses the camera.
+    """
+    rough = _measured(context, bench, _ROUGH)
+    darkest = np.quantile(srgb_to_linear(context.task.image_srgb).min(axis=2), _DARKEST_SHARE)
+    return rough if rough.light.offset < darkest else _measured(context, bench, _POLISHED)
+
+
+def _measured(context: Context, bench: Bench, roughness: float) -> Surface:
     shader = next(n.id for n in context.state.graph.nodes.values() if n.type == "ShaderNodeBsdfPrincipled")
-    metallic = 0.0
     candidates: list[list[Edit]] = [
         [
             SetParam(shader, "Base Color", (grey, grey, grey, 1.0)),
-            SetParam(shader, "Roughness", _ROUGHNESS),
-            SetParam(shader, "Metallic", metallic),
+            SetParam(shader, "Roughness", roughness),
             SetParam(shader, "Specular IOR Level", _SPECULAR),
         ]
         for grey in _GREYS
@@ -34,4 +43,4 @@ def measure_surface(context: Context, bench: Bench) -> Surface:
         low, high = (float(np.mean(trial.channels["beauty"])) for trial in trials)
         gain = (high - low) / (_GREYS[1] - _GREYS[0])
         light = Light(gain, low - gain * _GREYS[0]) if gain > 0.05 else light
-    return Surface(light, context.task.patch_size_m, _ROUGHNESS, metallic, _SPECULAR)
+    return Surface(light, context.task.patch_size_m, roughness, 0.0, _SPECULAR)
