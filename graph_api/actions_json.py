@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from graph_api.actions import ACTIONS, Action
+from graph_api.depth import DEEPEST, too_deep
 from graph_api.errors import ActionRejected, MalformedGraph
 from graph_api.model import Value
 from graph_api.resolve import closest, suggest
@@ -91,6 +92,8 @@ def action_from_json(data: object) -> Action:
 
     A value is taken as it is: `apply` knows what it is for and coerces it.
     """
+    if too_deep(data):
+        raise ActionRejected("bad_action", f"JSON of at most {DEEPEST} levels", "a deeper one")
     if not isinstance(data, Mapping):
         raise ActionRejected("bad_action", 'an object {"op": …}', repr(data)[:80], known=tuple(ACTIONS))
     op = data.get("op")

@@ -13,6 +13,7 @@ from graph_api.actions import AddNode, Connect, Disconnect, Edit, RemoveNode, Se
 from graph_api.catalog import Catalog, Property, Socket, load_catalog
 from graph_api.coerce import PROPERTY_COERCIONS, Target, short, socket_value, to_text
 from graph_api.consequences import ACTIVE, link_text, with_one_active, without_dead_links, without_retyped_values
+from graph_api.depth import DEEPEST, too_deep
 from graph_api.errors import ActionRejected
 from graph_api.ids import acceptable, fresh_id, safe_id
 from graph_api.model import ROLES, Graph, Link, Node, Value
@@ -187,6 +188,8 @@ def _check_types(work: _Work, source: Node, output: Socket, target: Node, slot: 
 def _set_param(work: _Work, action: SetParam) -> Applied:
     node = known_node(work.graph, action.node)
     key = _text(action.key, "key")
+    if too_deep(action.value):
+        raise Target(node.id, key).refuse("bad_value", f"a value of at most {DEEPEST} levels", "a deeper one")
     for find in _FINDERS:
         result = find(work, node, key, action.value)
         if result is not None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from graph_api.catalog import Property, Socket, load_aliases
+from graph_api.depth import DEEPEST, too_deep
 from graph_api.errors import ActionRejected
 from graph_api.model import Node, Value
 from graph_api.resolve import Notice, closest, suggest
@@ -67,8 +68,10 @@ def parsed(value: object, target: Target) -> object:
     if text[:1] in "[{" and text:
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise target.refuse("bad_value", "a value", value) from None
+        if too_deep(found):
+            raise target.refuse("bad_value", f"a value of at most {DEEPEST} levels", value)
         target.notice("parsed", f"the text {short(value)} was read as {short(found)}")
         return found
     if text[:1] == "(" or "," in text:

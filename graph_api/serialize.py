@@ -13,6 +13,7 @@ from typing import Any
 
 from graph_api.bans import Ban, Endpoint
 from graph_api.catalog import available_versions
+from graph_api.depth import DEEPEST, too_deep
 from graph_api.errors import BanInvalid, MalformedGraph
 from graph_api.migrate import Migrated, migrate
 from graph_api.model import Graph, Link, Node, Value
@@ -58,12 +59,14 @@ def dumps(graph: Graph) -> str:
 
 def parse(data: str | bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     """A JSON document as an object."""
-    if not isinstance(data, str | bytes):
-        return as_object(data, "document")
-    try:
-        return as_object(json.loads(data), "document")
-    except (ValueError, RecursionError) as error:
-        raise MalformedGraph("document", "JSON", str(error)) from None
+    if isinstance(data, str | bytes):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise MalformedGraph("document", "JSON", str(error)) from None
+    if too_deep(data):
+        raise MalformedGraph("document", f"at most {DEEPEST} levels", "a deeper one")
+    return as_object(data, "document")
 
 
 def from_json(data: str | bytes | Mapping[str, Any]) -> Graph:
@@ -136,6 +139,8 @@ def ban_to_json(ban: Ban) -> Json:
 
 def _fields(raw: object, kind: type[Ban | Endpoint | Lock], what: str) -> Mapping[str, Any]:
     known = [field.name for field in fields(kind)]
+    if too_deep(raw):
+        raise BanInvalid(f"{what} of at most {DEEPEST} levels", "a deeper one")
     if not isinstance(raw, Mapping):
         raise BanInvalid(f"an object as {what}", repr(raw)[:80], known)
     unknown = [str(key) for key in raw if key not in known]
