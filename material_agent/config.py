@@ -53,12 +53,12 @@ class RunConfig(BaseModel):
     shared_memory: Path | None = None
     jobs: int = Field(default=2, ge=1, le=256)
     limits: dict[Resource, float] = {}
-    patch_size_m: float = Field(default=1.0, gt=0)
+    patch_size_m: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     step_resolution: int = Field(default=512, ge=32, le=4096)
     report_resolution: int = Field(default=512, ge=32, le=8192)
     samples: int = Field(default=1, ge=1, le=65536)
     device: str = "CPU"
-    render_timeout_s: float = Field(default=60.0, gt=0)
+    render_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     max_nodes: int = Field(default=80, ge=2)
     network: Literal["auto", "off"] = "auto"
     max_steps: int | None = Field(default=None, ge=1)

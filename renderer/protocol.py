@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -34,6 +35,14 @@ class RenderSettings:
     device: str = "CPU"
     timeout_s: float = 60.0
     require_device: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a figure that no render can have; NaN is none that can."""
+        for name in ("resolution", "samples", "timeout_s"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"expected {name} above 0, got {getattr(self, name)}")
+        if not 0 < self.patch_size_m < math.inf:
+            raise ValueError(f"expected patch_size_m above 0 and finite, got {self.patch_size_m}")
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def load_script(path: Path) -> Script:
     """
     try:
         data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"expected a script as JSON, got {path}: {error}") from error
     return script_from_json(data, str(path))
 
@@ -89,12 +89,15 @@ def script_from_json(data: Any, where: str = "script") -> Script:
         raise BadInput(f'expected {where} to be an object with a list "attempts" that is not empty')
     for number, attempt in enumerate(attempts):
         if not isinstance(attempt, list):
-            raise BadInput(f"expected a list of turns in {where}: attempts[{number}], got {attempt!r}")
+            raise BadInput(f"expected a list of turns in {where}: attempts[{number}], got {type(attempt).__name__}")
     turns = tuple(
         tuple(_turn(turn, f"{where}: attempts[{i}][{j}]") for j, turn in enumerate(attempt))
         for i, attempt in enumerate(attempts)
     )
-    return Script(turns, tuple(_reflection(one, where) for one in data.get("reflections", ())))
+    reflections = data.get("reflections", [])
+    if not isinstance(reflections, list):
+        raise BadInput(f"expected a list of reflections in {where}, got {type(reflections).__name__}")
+    return Script(turns, tuple(_reflection(one, where) for one in reflections))
 
 
 def _turn(data: Any, where: str) -> Turn:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from material_agent.cli.exits import Exit
-from material_agent.cli.options import Json, PatchSize
+from material_agent.cli.options import Json, PatchSize, Samples
 from material_agent.cli.output import Reply
 from material_agent.cli.sources import PICTURES, read_source, render_graph
 
@@ -24,7 +24,7 @@ def evaluate(
     candidate: Annotated[Path, typer.Argument(help="A picture, a graph .json, a run folder or a .blend file.")],
     reference: Annotated[str, typer.Argument(help="A picture, or the name of a bundled reference.")],
     resolution: Annotated[int, typer.Option("--resolution", "-r", min=32, max=4096, help="Side in pixels.")] = 256,
-    samples: Annotated[int, typer.Option(min=1, help="Cycles samples for each pixel.")] = 1,
+    samples: Samples = 1,
     patch_size: PatchSize = 1.0,
     json: Json = False,
 ) -> Reply:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from material_agent.cli.exits import Exit
-from material_agent.cli.options import Json, Output, PatchSize
+from material_agent.cli.options import Json, Output, PatchSize, Samples, TimeLimit
 from material_agent.cli.output import Reply
 from material_agent.cli.sources import read_source, render_graph
 from material_agent.errors import BadInput
@@ -31,10 +31,10 @@ def render(
     view: Annotated[ViewName, typer.Option(help="Flat patch, tilted patch or sphere.")] = ViewName.flat,
     channels: Annotated[str, typer.Option(help="Names with commas between, or all.")] = "beauty",
     resolution: Annotated[int, typer.Option("--resolution", "-r", min=1, max=16384, help="Side in pixels.")] = 512,
-    samples: Annotated[int, typer.Option(min=1, help="Cycles samples for each pixel.")] = 16,
+    samples: Samples = 16,
     patch_size: PatchSize = 1.0,
     exr: Annotated[bool, typer.Option("--exr", help="Also write the exact floats as OpenEXR.")] = False,
-    time_limit: Annotated[float, typer.Option(help="Seconds after which the render is stopped.")] = 300.0,
+    time_limit: TimeLimit = 300.0,
     output: Output = None,
     json: Json = False,
 ) -> Reply:

@@ -63,11 +63,14 @@ def read_source(path: Path) -> Source:
 def read_json(path: Path) -> dict[str, Any]:
     """One JSON object. Raises `BadInput` naming the file and the place of the fault."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise BadInput(f"{path}: expected JSON, got a fault in line {error.lineno}: {error.msg}") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: expected UTF-8 text, got byte {error.start} that is none") from error
+    except (ValueError, RecursionError) as error:
+        # What is JSON, but not for Python: an integer of thousands of digits, or thousands of nested brackets.
+        raise BadInput(f"{path}: expected JSON of numbers and depth in reason, got: {error}") from error
     if not isinstance(data, dict):
         raise BadInput(f"{path}: expected one JSON object, got {type(data).__name__}")
     return data

@@ -47,6 +47,7 @@ def test_attempts_beyond_the_last_play_the_last_and_turns_beyond_the_last_are_an
         ({"attempts": [["render"]]}, r"attempts\[0\]\[0\]"),
         ({"attempts": [[]], "reflections": [{"id": "r"}]}, "reflection"),
         ({"attempts": [7]}, "attempts"),
+        ({"attempts": [[]], "reflections": None}, "reflections"),
     ],
 )
 def test_a_bad_script_is_bad_input_with_the_place(tmp_path, data, place):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from renderer_graphs import graph, principled, request, textured
 
-from renderer import BlenderPool, RenderCache, RenderResult, write_png
+from renderer import BlenderPool, RenderCache, RenderResult, RenderSettings, write_png
 
 VERSION = "5.0.1"
 
@@ -115,3 +115,13 @@ def test_l1_a_picture_edited_in_place_is_rendered_anew(tmp_path) -> None:
             result = cached.render(request(material))
             assert result.ok and not result.cached
             np.testing.assert_allclose(result.channels["beauty"], level / 255, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("resolution", 0), ("samples", -1), ("timeout_s", 0.0), ("timeout_s", float("nan"))]
+    + [("patch_size_m", value) for value in (0.0, -1.0, float("nan"), float("inf"))],
+)
+def test_settings_that_no_render_can_have_are_refused(name, value) -> None:
+    with pytest.raises(ValueError, match=f"expected {name} above 0"):
+        RenderSettings(**{name: value})

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from material_agent.cli.app import run
 from material_agent.cli.commands import COMMANDS
@@ -49,8 +50,26 @@ def test_help_is_quick():
         (["fit", *PICTURE, "--actor", "oracle"], "known: builtin, scripted:FILE"),
         (["fit", *PICTURE, "--actor", "scripted:"], "known: builtin, scripted:FILE"),
         (["fit", *PICTURE, "--actor", "scripted:/no/such/file.json"], "/no/such/file.json"),
-        (["fit", *PICTURE, "--patch-size", "0"], "patch_size_m"),
-        (["fit", *PICTURE, "--patch-size", "nan"], "patch_size_m"),
+        (["fit", *PICTURE, "--patch-size", "0"], "--patch-size"),
+        (["fit", *PICTURE, "--patch-size", "nan"], "--patch-size"),
+        (["fit", *PICTURE, "--jobs", "0"], "--jobs"),
+        (["fit", *PICTURE, "-o", "{text}"], "text.txt"),
+        (["fit", *PICTURE, "-o", "{text}/run"], "text.txt"),
+        (["fit", *PICTURE, "-o", "{folder}", "--resume"], "no events.jsonl"),
+        (["fit", *PICTURE, "--actor", "scripted:{deep}"], "expected a script"),
+        (["fit", "{dot}", "-o", "{folder}"], "1×1"),
+        (["analyze", *PICTURE, "--patch-size", "-1"], "finite number above 0"),
+        (["evaluate", *PICTURE, *PICTURE, "--patch-size", "inf"], "finite number above 0"),
+        (["export", "{graph}", "--to", "maps", "--patch-size", "nan"], "finite number above 0"),
+        (["render", "{graph}", "--time-limit", "nan"], "finite number above 0"),
+        (["render", "{graph}", "--samples", "99999999999999999999"], "--samples"),
+        (["render", "{graph}", "-o", "{text}", "-r", "8"], "text.txt"),
+        (["render", "{deep}"], "deep.json"),
+        (["inspect", "{digits}"], "digits.json"),
+        (["inspect", "{nan}x"], "does not exist"),
+        (["render", "{nan}"], "finite numbers"),
+        (["inspect", "{old}"], "expected one of"),
+        (["inspect", "{object}"], "material-agent/graph"),
         (["render", "missing.json"], "missing.json"),
         (["render", "{empty}"], "JSON"),
         (["render", "{list}"], "one JSON object, got list"),
@@ -70,7 +89,7 @@ def test_help_is_quick():
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, said, inputs, capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    words = [word.format(**inputs) if word.startswith("{") else word for word in arguments]
+    words = [word.format(**inputs) if "{" in word else word for word in arguments]
     assert run([*words, "--json"]) == Exit.BAD_INPUT
     out, err = capfd.readouterr()
     lines = [line for line in err.splitlines() if line.startswith("error: ")]
@@ -89,8 +108,14 @@ def inputs(tmp_path):
 
     folder = tmp_path / "inputs"
     folder.mkdir()
+    good = dumps(start_graph("5.0"))
     contents = {
-        "graph.json": dumps(start_graph("5.0")),
+        "graph.json": good,
+        "nan.json": good.replace('"role": "shading"', '"role": "shading", "inputs": {"Roughness": NaN}'),
+        "old.json": good.replace('"5.0"', '"2.80"'),
+        "object.json": "{}",
+        "deep.json": '{"attempts":' * 100_000,
+        "digits.json": '{"version":' + "9" * 5000 + "}",
         "empty.json": "",
         "list.json": "[]",
         "broken.png": "this is text",
@@ -98,9 +123,10 @@ def inputs(tmp_path):
     }
     for name, text in contents.items():
         (folder / name).write_text(text)
+    Image.new("RGB", (1, 1)).save(folder / "dot.png")
     other = tmp_path / "other"
     other.mkdir()
-    return {"folder": str(other)} | {Path(name).stem: str(folder / name) for name in contents}
+    return {"folder": str(other)} | {path.stem: str(path) for path in folder.iterdir()}
 
 
 def test_nothing_but_the_reply_reaches_stdout(capfd):
