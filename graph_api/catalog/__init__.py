@@ -1,7 +1,7 @@
 """What each Blender version's shader nodes are: types, sockets, properties, and the names that changed."""
 
 from graph_api.catalog.aliases import Aliases, NodeAlias, load_aliases
-from graph_api.catalog.registry import Catalog, available_versions, load_catalog
+from graph_api.catalog.registry import Catalog, available_versions, load_catalog, nearest_version
 from graph_api.catalog.schema import NodeType, Property, Socket, SocketState
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "available_versions",
     "load_aliases",
     "load_catalog",
+    "nearest_version",
 ]

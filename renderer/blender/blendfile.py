@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from graph_api.catalog import nearest_version
 from graph_api.model import Graph, Link, Node
 from renderer.blender.build import TreeBuilder
 from renderer.blender.layout import arrange
@@ -84,7 +85,7 @@ def import_blend(path: str, name: str | None) -> ImportedMaterial:
     if chosen is None or chosen not in materials:
         text = f"expected a material of the file, got {name!r}; known: {', '.join(materials) or 'none'}"
         return ImportedMaterial(None, None, messages=(RenderMessage("error", text),), **file)
-    material, version = materials[chosen], ".".join(map(str, bpy.app.version[:2]))
+    material, version = materials[chosen], nearest_version(".".join(map(str, bpy.app.version)))
     if _without_nodes(material):
         graph, messages = _from_settings(material, version), [
             RenderMessage("warning", "the material does not use nodes; read as a Principled BSDF with its color, "

@@ -14,8 +14,7 @@ from blenders import ROOT, ask, interpreters, run
 from random_graphs import plain_types
 
 from graph_api import CatalogMissing, available_versions, load_catalog
-from graph_api.catalog import load_aliases
-from graph_api.catalog.registry import nearest_version
+from graph_api.catalog import load_aliases, nearest_version
 
 
 @pytest.mark.parametrize("version", available_versions())
