@@ -12,6 +12,7 @@ _OPTIONS: Mapping[str, tuple[str, object]] = {
     "quality": ("--quality", None),
     "attempts": ("--attempts", 3),
     "memory_window": ("--memory", "3"),
+    "shared_memory": ("--shared-memory", None),
     "patch_size_m": ("--patch-size", 1.0),
     "max_nodes": ("--max-nodes", 80),
     "max_steps": ("--max-steps", None),

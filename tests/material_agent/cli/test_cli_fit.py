@@ -20,16 +20,26 @@ SCRIPT = Path(__file__).resolve().parents[3] / "examples" / "script.json"
 PATIENCE_S = 120
 
 
-def fit(folder, *more):
-    return run(["fit", "checkerboard", "--actor", f"scripted:{SCRIPT}", "--attempts", "1", "-o", str(folder), *more])
+def words(folder, *more):
+    return ["fit", "checkerboard", "--actor", f"scripted:{SCRIPT}", "--attempts", "1", "-o", str(folder), *more]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A finished run of the scripted actor."""
+def finished(tmp_path_factory):
+    """A finished run of the scripted actor: the folder, and what the process said."""
     folder = tmp_path_factory.mktemp("fit") / "run"
-    assert fit(folder, "--quiet", "--seed", "3") == Exit.NOT_ACCEPTED
-    return folder
+    shared = ("--memory", "all", "--shared-memory", str(folder.parent / "shared.sqlite"))
+    command = words(folder, "--json", "--seed", "3", "--max-renders", "4", *shared)
+    said = subprocess.run(
+        [sys.executable, "-m", "material_agent.cli", *command], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == Exit.NOT_ACCEPTED, said.stderr
+    return folder, said
+
+
+@pytest.fixture(scope="module")
+def folder(finished):
+    return finished[0]
 
 
 def test_everything_promised_is_in_the_folder(folder):
@@ -41,10 +51,9 @@ def test_everything_promised_is_in_the_folder(folder):
     assert all((folder / path).exists() for path in result["files"].values())
 
 
-def test_the_json_object_and_the_progress_keep_apart(tmp_path, capfd):
-    assert fit(tmp_path / "run", "--json", "--max-renders", "4") == Exit.NOT_ACCEPTED
-    out, err = capfd.readouterr()
-    data = json.loads(out)
+def test_the_json_object_and_the_progress_keep_apart(finished):
+    err = finished[1].stderr
+    data = json.loads(finished[1].stdout)
     assert data["schema"] == {"name": "material-agent/fit", "version": 1}
     assert data["result"]["limits"]["renders"] == 4
     assert data["result"]["best"]["nodes"] == 5
@@ -55,7 +64,7 @@ def test_the_json_object_and_the_progress_keep_apart(tmp_path, capfd):
 
 def test_a_used_folder_is_refused_and_replaced_only_on_demand(folder, tmp_path, capfd):
     before = (folder / "result.json").read_bytes()
-    assert fit(folder, "--quiet") == Exit.BAD_INPUT
+    assert run(words(folder, "--quiet")) == Exit.BAD_INPUT
     assert "run in it" in capfd.readouterr().err
     assert (folder / "result.json").read_bytes() == before
 
@@ -91,8 +100,8 @@ def test_inspect_tells_how_the_run_ended(folder, capfd):
 
 def test_ctrl_c_ends_promptly_keeps_the_run_and_leaves_nothing_behind(tmp_path):
     folder = tmp_path / "run"
-    words = [sys.executable, "-m", "material_agent.cli", "fit", "brick_wall", "--quality", "draft", "-o", str(folder)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "material_agent.cli", "fit", "brick_wall", "--quality", "draft", "-o", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         for line in process.stderr:
             if line.startswith("attempt 1"):
