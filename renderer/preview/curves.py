@@ -88,9 +88,7 @@ def _tabulate(points: Array, handles: list[str], curve: CurveMapping) -> _Table:
     left, right = _handles(points, handles)
     low = min(curve.clip[0], float(points[0, 0]))
     high = max(curve.clip[2], float(points[-1, 0]))
-    dense = np.concatenate(
-        [_bezier(points[k], right[k], left[k + 1], points[k + 1]) for k in range(len(points) - 1)]
-    )
+    dense = np.concatenate([_bezier(points[k], right[k], left[k + 1], points[k + 1]) for k in range(len(points) - 1)])
     extend = curve.extend == "EXTRAPOLATED"
     into, out = _unit(left[0] - points[0]), _unit(points[-1] - right[-1])
     x = low + np.arange(_TABLE + 1) * ((high - low) / _TABLE)
@@ -107,8 +105,8 @@ def _sample(dense: Array, x: Array, ends: _Table) -> Array:
     span = ahead[:, 0] - behind[:, 0]
     share = np.where(span > _EPSILON, (ahead[:, 0] - x) / np.where(span > _EPSILON, span, 1.0), 0.0)
     values = share * behind[:, 1] + (1.0 - share) * ahead[:, 1]
-    before = ends._beyond(x, dense[0, 0], dense[0, 1], ends.into, -1.0)  # noqa: SLF001
-    beyond = ends._beyond(x, dense[last, 0], dense[last, 1], ends.out, 1.0)  # noqa: SLF001
+    before = ends._beyond(x, dense[0, 0], dense[0, 1], ends.into, -1.0)
+    beyond = ends._beyond(x, dense[last, 0], dense[last, 1], ends.out, 1.0)
     values = np.where(after == 0, np.where(np.abs(x - dense[0, 0]) < 1e-6, dense[0, 1], before), values)
     end = np.where(np.abs(x - dense[last, 0]) < 1e-6, dense[last, 1], beyond)
     result: Array = np.where(after > last, end, values)

@@ -49,8 +49,13 @@ class PreviewEngine:
         return Kernel(self, plan(graph))
 
     def run(
-        self, structure: Structure, channels: tuple[str, ...], theta: FloatArray, resolution: int,
-        patch_size_m: float, jitter: tuple[float, float],
+        self,
+        structure: Structure,
+        channels: tuple[str, ...],
+        theta: FloatArray,
+        resolution: int,
+        patch_size_m: float,
+        jitter: tuple[float, float],
     ) -> Pictures:
         """Evaluate a structure for `theta` of (rows, settings)."""
         from renderer.preview.program import Lanes, Program  # noqa: PLC0415
@@ -68,9 +73,9 @@ class PreviewEngine:
                 lanes = self._lanes[settings, resolution] = Lanes(settings, resolution)
             flat = program(theta, lanes, patch_size_m, jitter)
         shape = (settings, resolution, resolution)
-        return Pictures({
-            name: (array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True)
-        })
+        return Pictures(
+            {name: (array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True)}
+        )
 
 
 _KEPT_LANES = 8

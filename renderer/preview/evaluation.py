@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import drjit as dr
-from drjit.auto.ad import Array3f, Float, UInt32
+from drjit.auto.ad import Array3f, Array4f, Float, UInt32
 
 from renderer.preview.lookup import EnergyTables
 from renderer.preview.ops import luminance, mean, splat
@@ -42,6 +42,15 @@ class NodeSpec:
     prelude_inputs: tuple[str, ...] = ()
 
 
+# Parameters are read in packets of this many.
+BLOCK = 4
+
+
+def padded(rows: int) -> int:
+    """Numbers of one setting in the parameter buffer."""
+    return -(-rows // BLOCK) * BLOCK
+
+
 def convert(value: Value, source: str, target: str) -> Value:
     """A value of socket type `source` as an input of type `target` takes it in Cycles."""
     if source in SCALAR_TYPES:
@@ -52,9 +61,9 @@ def convert(value: Value, source: str, target: str) -> Value:
 
 
 class Evaluation:
-    """One tracing of a structure. `theta` holds parameter `row` of setting `b` at `row * settings + b`.
+    """One tracing of a structure. `theta` holds the parameters setting by setting, padded to whole blocks.
 
-    `limits`: for derivatives, the octaves to unroll to, by step; None loops. `specs`: the node types.
+    `octave_limit`: for derivatives, the octaves to unroll to; None loops. `specs`: the node types.
     """
 
     def __init__(
@@ -65,7 +74,7 @@ class Evaluation:
         specs: Mapping[str, NodeSpec],
         ramps: Mapping[int, Value],
         octave_limit: int | None = None,
-        preludes: Mapping[int, tuple[Value, int]] | None = None,
+        preludes: Mapping[int, Sequence[Float]] | None = None,
         tables: EnergyTables | None = None,
     ) -> None:
         self.structure = structure
@@ -78,15 +87,16 @@ class Evaluation:
         self.tables = tables
         self.geometry = Geometry(frame)
         self._values: dict[tuple[int, Any], Outputs] = {}
-        self._rows: dict[int, Float] = {}
+        self._blocks: dict[int, Array4f] = {}
         self._places: dict[Any, Geometry] = {None: self.geometry}
 
     def number(self, row: int) -> Float:
-        """One row of the parameters, by lane."""
-        if row not in self._rows:
-            index = self.frame.setting + self.frame.settings * row
-            self._rows[row] = dr.gather(Float, self.theta, index, mode=dr.ReduceMode.Expand)
-        return self._rows[row]
+        """One row of the parameters, by lane. Four are read at once: a quarter of the cost of four single reads."""
+        block = row // BLOCK
+        if block not in self._blocks:
+            index = self.frame.setting * (padded(self.structure.rows) // BLOCK) + block
+            self._blocks[block] = dr.gather(Array4f, self.theta, index, mode=dr.ReduceMode.Expand)
+        return self._blocks[block][row % BLOCK]
 
     def constant(self, constant: Constant) -> Value:
         """A parameter: a number, or a vector of three."""
@@ -94,13 +104,13 @@ class Evaluation:
             return self.number(constant.row)
         return Array3f(*(self.number(constant.row + index) for index in range(3)))
 
-    def place(self, name: Any, shift: tuple[Float, Float]) -> Any:  # noqa: ANN401 - any hashable name
+    def place(self, name: Any, shift: tuple[Float, Float]) -> Any:
         """Register a moved geometry under `name`, which then selects it."""
         if name not in self._places:
             self._places[name] = self.geometry.moved(shift)
         return name
 
-    def outputs(self, index: int, place: Any) -> Outputs:  # noqa: ANN401
+    def outputs(self, index: int, place: Any) -> Outputs:
         """All outputs in use of step `index` at `place`."""
         key = (index, place)
         if key not in self._values:
@@ -108,7 +118,7 @@ class Evaluation:
             self._values[key] = self.specs[step.type].function(Inputs(self, index, step, place))
         return self._values[key]
 
-    def source(self, source: Source, target: str, place: Any) -> Value:  # noqa: ANN401
+    def source(self, source: Source, target: str, place: Any) -> Value:
         """The value of a linked or constant input, converted."""
         if isinstance(source, Linked):
             return convert(self.outputs(source.step, place)[source.output], source.type, target)
@@ -119,7 +129,7 @@ class Evaluation:
 class Inputs:
     """What a node function sees: inputs by identifier, evaluated when asked for, and properties by name."""
 
-    def __init__(self, evaluation: Evaluation, index: int, step: Step, place: Any) -> None:  # noqa: ANN401
+    def __init__(self, evaluation: Evaluation, index: int, step: Step, place: Any) -> None:
         self.evaluation = evaluation
         self.index = index
         self.step = step
@@ -131,11 +141,11 @@ class Inputs:
     def __getitem__(self, identifier: str) -> Value:
         return self.at(identifier, self.place)
 
-    def at(self, identifier: str, place: Any) -> Value:  # noqa: ANN401
+    def at(self, identifier: str, place: Any) -> Value:
         """The input as it is at another place."""
         kind, source = self._sources[identifier]
         if isinstance(source, Implicit):
-            return self.evaluation._places[place].generated if identifier == "Vector" else self.geometry.up  # noqa: SLF001
+            return self.evaluation._places[place].generated if identifier == "Vector" else self.geometry.up
         return self.evaluation.source(source, kind, place)
 
     def has(self, identifier: str) -> bool:
@@ -159,7 +169,7 @@ class Inputs:
     @property
     def geometry(self) -> Geometry:
         """Coordinates of the lanes here."""
-        return self.evaluation._places[self.place]  # noqa: SLF001
+        return self.evaluation._places[self.place]
 
     def option(self, name: str) -> str:
         """An enum property."""
@@ -208,12 +218,9 @@ class Inputs:
         if found is None:
             assert spec.prelude is not None
             return list(spec.prelude(self))
-        table, count = found
-        frame = self.evaluation.frame
-        return [
-            dr.gather(Float, table, frame.setting + frame.settings * index, mode=dr.ReduceMode.Expand)
-            for index in range(count)
-        ]
+        setting = self.evaluation.frame.setting
+        packets = [dr.gather(Array4f, buffer, setting, mode=dr.ReduceMode.Expand) for buffer in found]
+        return [number for packet in packets for number in packet]
 
     @property
     def octave_limit(self) -> int | None:

@@ -49,7 +49,7 @@ class Octaves:
         if partial:
             count = count + dr.select(self.rest > 0, Int32(1), Int32(0))
 
-        def weighted(index: Int32, *inner: Any) -> State:  # noqa: ANN401 - the state is the caller's
+        def weighted(index: Int32, *inner: Any) -> State:
             weight = dr.select(index <= self.whole, Float(1.0), self.rest)
             return step(weight, *inner)
 

@@ -142,7 +142,11 @@ _SWITCHES = ("normalize", "clamp", "use_clamp", "clamp_factor", "clamp_result", 
 
 
 def _graph(
-    kind: NodeType, state: SocketState, options: dict[str, str | bool], output: Socket, rng: np.random.Generator,
+    kind: NodeType,
+    state: SocketState,
+    options: dict[str, str | bool],
+    output: Socket,
+    rng: np.random.Generator,
     version: str,
 ) -> Graph:
     """The subject fed from mapped UV coordinates, its output on Base Color."""
@@ -174,7 +178,11 @@ def _fed(kind: NodeType, state: SocketState) -> tuple[str, ...]:
         return ("Height",)
     if kind.type == "ShaderNodeMapping":
         return ("Vector",)
-    return tuple(name for name in usable if name not in ("Fac", "Factor"))[:3] if "Curve" in kind.type else tuple(usable[:3])
+    return (
+        tuple(name for name in usable if name not in ("Fac", "Factor"))[:3]
+        if "Curve" in kind.type
+        else tuple(usable[:3])
+    )
 
 
 def _feed(nodes: list[Node], links: list[Link], socket: Socket, node_type: str, rng: np.random.Generator) -> Link:
@@ -227,8 +235,10 @@ def _numbers(kind: NodeType, rng: np.random.Generator) -> dict[str, Value]:
             drawn[name] = random_curves(prop.default, rng)
         elif name in _NUMBERS:
             low, high = _NUMBERS[name]
-            drawn[name] = int(rng.integers(int(low), int(high) + 1)) if prop.type == "int" else float(
-                np.float32(rng.uniform(low, high))
+            drawn[name] = (
+                int(rng.integers(int(low), int(high) + 1))
+                if prop.type == "int"
+                else float(np.float32(rng.uniform(low, high)))
             )
     return drawn
 

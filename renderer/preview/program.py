@@ -9,9 +9,9 @@ from typing import Any
 import drjit as dr
 import numpy as np
 import numpy.typing as npt
-from drjit.auto.ad import Array3f, Float, UInt32
+from drjit.auto.ad import Array3f, Array4f, Float, UInt32
 
-from renderer.preview.evaluation import Evaluation, Inputs
+from renderer.preview.evaluation import BLOCK, Evaluation, Inputs, padded
 from renderer.preview.lookup import EnergyTables
 from renderer.preview.nodes import NODES
 from renderer.preview.ramps import ENTRIES, tabulate
@@ -42,8 +42,15 @@ class Lanes:
     def arrays(self) -> tuple[Any, ...]:
         """Everything a recorded program takes, in the order of `Program._trace`."""
         return (
-            self.column, self.row, self.setting, self.ramp_place, self.ramp_setting, self.each, self.settings,
-            self.resolution, *self.tables,
+            self.column,
+            self.row,
+            self.setting,
+            self.ramp_place,
+            self.ramp_setting,
+            self.each,
+            self.settings,
+            self.resolution,
+            *self.tables,
         )
 
 
@@ -66,7 +73,10 @@ class Program:
         self, theta: npt.NDArray[np.float32], lanes: Lanes, size_m: float, jitter: tuple[float, float]
     ) -> tuple[Float, ...]:
         """Flat pictures, one for each channel, computed."""
-        table = Float(theta.ravel())
+        rows, count = theta.shape
+        buffer = np.zeros((count, padded(rows)), np.float32)
+        buffer[:, :rows] = theta.T
+        table = Float(buffer.ravel())
         scalars = [dr.opaque(Float, float(value)) for value in (size_m, *jitter)]
         width = dr.width(lanes.column)
         recorded = self._recorded.get(width)
@@ -77,7 +87,7 @@ class Program:
         result: tuple[Float, ...] = recorded(table, scalars, *lanes.arrays())
         return result
 
-    def _run(self, theta: Float, scalars: list[Float], *lanes: Any) -> tuple[Float, ...]:  # noqa: ANN401
+    def _run(self, theta: Float, scalars: list[Float], *lanes: Any) -> tuple[Float, ...]:
         flat = self.trace(theta, scalars, lanes, None)
         dr.eval(flat)
         return flat
@@ -88,38 +98,36 @@ class Program:
         """The pictures as arrays that are not computed yet."""
         column, row, setting, ramp_place, ramp_setting, each, settings, resolution, *tables = lanes
         frame = Frame(column, row, setting, settings, resolution, scalars[0], (scalars[1], scalars[2]))
-        ramps = {}
-        for shape in self._ramps:
-            rgba = tabulate(
-                shape, lambda r: dr.gather(Float, theta, ramp_setting + settings * r, mode=dr.ReduceMode.Expand),
-                ramp_place,
-            )
-            ramps[shape.row] = dr.ravel(rgba)
+        small = Evaluation(self.structure, theta, replace(frame, setting=ramp_setting), NODES, {})
+        ramps = {shape.row: dr.ravel(tabulate(shape, small.number, ramp_place)) for shape in self._ramps}
         preludes = self._preludes(theta, frame, each)
         dr.eval(ramps, preludes)
-        evaluation = Evaluation(self.structure, theta, frame, NODES, ramps, octave_limit, preludes, EnergyTables(tuple(tables)))
+        evaluation = Evaluation(
+            self.structure, theta, frame, NODES, ramps, octave_limit, preludes, EnergyTables(tuple(tables))
+        )
         surface = Surface(evaluation)
         width = dr.width(column)
         return tuple(_flat(surface.channel(name), width) for name in self.channels)
 
-
-    def _preludes(self, theta: Float, frame: Frame, each: UInt32) -> dict[int, tuple[Float, int]]:
-        """Numbers that nodes need once for each setting: for each step a flat table (numbers × settings)."""
-        small = replace(frame, setting=each)
-        evaluation = Evaluation(self.structure, theta, small, NODES, {})
-        tables = {}
+    def _preludes(self, theta: Float, frame: Frame, each: UInt32) -> dict[int, list[Float]]:
+        """Numbers that nodes need once for each setting, by step: buffers of four numbers a setting."""
+        evaluation = Evaluation(self.structure, theta, replace(frame, setting=each), NODES, {})
+        found = {}
         for index, step in enumerate(self.structure.steps):
             spec = NODES.get(step.type)
             if spec is None or spec.prelude is None:
                 continue
             inputs = Inputs(evaluation, index, step, None)
             if inputs.constants_only:
-                numbers = spec.prelude(inputs)
-                tables[index] = (dr.concat(list(numbers)), len(numbers))
-        return tables
+                numbers = list(spec.prelude(inputs))
+                numbers += [Float(0.0)] * (padded(len(numbers)) - len(numbers))
+                found[index] = [
+                    dr.ravel(Array4f(*numbers[start : start + BLOCK])) for start in range(0, len(numbers), BLOCK)
+                ]
+        return found
 
 
-def _flat(value: Any, width: int) -> Float:  # noqa: ANN401 - a number or a vector by lane
+def _flat(value: Any, width: int) -> Float:
     zero = dr.zeros(Float, width)
     if isinstance(value, Array3f):
         return dr.ravel(Array3f(value.x + zero, value.y + zero, value.z + zero))

@@ -145,9 +145,7 @@ def _segment(
     return Array4f(color.x, color.y, color.z, right.w * (1.0 - t) + left.w * t)
 
 
-def _last(
-    shape: RampShape, interpolation: str, positions: list[Float], colors: list[Array4f], x: Float
-) -> Array4f:
+def _last(shape: RampShape, interpolation: str, positions: list[Float], colors: list[Array4f], x: Float) -> Array4f:
     """At and beyond the last stop; a spline goes on to a copy of it at 1."""
     last = colors[-1]
     if interpolation not in SPLINES:
@@ -175,5 +173,3 @@ def read(table: Float, setting: UInt32, factor: Float, *, interpolate: bool) -> 
         return low
     above = dr.select(below < ENTRIES - 1, index + 1, index)
     return dr.fma(place - Float(below), dr.gather(Array4f, table, above) - low, low)
-
-

@@ -49,13 +49,19 @@ class PreviewRenderer:
         for index, request in enumerate(requests):
             reasons = unsupported(request.graph, request.channels, request.view)
             if reasons:
-                messages = tuple(RenderMessage("error", f"{kind}: {text}", node or None) for node, kind, text in reasons)
+                messages = tuple(
+                    RenderMessage("error", f"{kind}: {text}", node or None) for node, kind, text in reasons
+                )
                 results[index] = RenderResult("error", messages=messages, engine="preview")
                 continue
             kernel = self.engine.compile(request.graph)
             settings = request.settings
             key = (
-                kernel.plan.structure, request.channels, settings.resolution, settings.samples, settings.patch_size_m
+                kernel.plan.structure,
+                request.channels,
+                settings.resolution,
+                settings.samples,
+                settings.patch_size_m,
             )
             groups.setdefault(key, []).append((index, kernel))
         for members in groups.values():
@@ -85,8 +91,12 @@ class PreviewRenderer:
                     continue
                 channels = {name: picture[place] for name, picture in pictures.items()}
                 results[index] = RenderResult(
-                    "ok", channels, engine="preview", device="CPU",
-                    blender_version=requests[index].graph.blender_version, seconds=seconds,
+                    "ok",
+                    channels,
+                    engine="preview",
+                    device="CPU",
+                    blender_version=requests[index].graph.blender_version,
+                    seconds=seconds,
                 )
 
     def _pictures(self, request: RenderRequest, theta: FloatArray) -> dict[str, FloatArray]:

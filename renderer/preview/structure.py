@@ -172,8 +172,10 @@ class Planner:
         assert state is not None, f"{node.type} was checked"
         linked: dict[str, Linked] = {}
         for socket in state.enabled_inputs:
-            origin = None if node.type == OUTPUT and socket.identifier not in _OUTPUT_INPUTS else self.origin(
-                identifier, socket.identifier
+            origin = (
+                None
+                if node.type == OUTPUT and socket.identifier not in _OUTPUT_INPUTS
+                else self.origin(identifier, socket.identifier)
             )
             if origin is not None:
                 index = self._visit(origin[0])
@@ -185,9 +187,13 @@ class Planner:
         )
         properties = tuple(self._property(node, kind, name) for name in sorted(kind.properties))
         outputs = tuple(
-            (socket.identifier, socket.type, self._constant(node, socket.identifier, node.outputs.get(
-                socket.identifier, socket.default)))
-            for socket in state.enabled_outputs if kind.type in _VALUE_NODES
+            (
+                socket.identifier,
+                socket.type,
+                self._constant(node, socket.identifier, node.outputs.get(socket.identifier, socket.default)),
+            )
+            for socket in state.enabled_outputs
+            if kind.type in _VALUE_NODES
         )
         self._steps.append(Step(node.type, properties, inputs + outputs))
         self._nodes.append(identifier)
@@ -210,8 +216,13 @@ class Planner:
         return self._add(node, key, () if len(flat) == 1 else (len(flat),), flat)
 
     def _add(
-        self, node: Node, key: str, shape: tuple[int, ...], default: tuple[float, ...],
-        curve: CurveMapping | None = None, rows: int | None = None,
+        self,
+        node: Node,
+        key: str,
+        shape: tuple[int, ...],
+        default: tuple[float, ...],
+        curve: CurveMapping | None = None,
+        rows: int | None = None,
     ) -> Constant:
         size = len(default) if rows is None else rows
         constant = Constant(self._rows, size)
@@ -227,9 +238,7 @@ class Planner:
             colors = tuple(channel for stop in value.stops for channel in stop.color)
             first = self._add(node, f"{name}.positions", (len(positions),), positions)
             self._add(node, f"{name}.colors", (len(positions), 4), colors)
-            shape = RampShape(
-                first.row, len(positions), value.color_mode, value.interpolation, value.hue_interpolation
-            )
+            shape = RampShape(first.row, len(positions), value.color_mode, value.interpolation, value.hue_interpolation)
             return name, shape
         if isinstance(value, CurveMapping):
             points = tuple(number for curve in value.curves for point in curve for number in (point.x, point.y))

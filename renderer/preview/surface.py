@@ -38,7 +38,6 @@ def required_inputs(node_type: str) -> Mapping[str, float]:
     return REQUIRED.get(node_type, {})
 
 
-
 class Surface:
     """The channels of one evaluation."""
 

@@ -22,7 +22,7 @@ _DIAGONAL = math.sqrt(0.5)
 DISPLACEMENT_FILTER = 0.1
 
 
-def sample_places(evaluation: Evaluation, name: Any, width: Float) -> tuple[Any, Any]:  # noqa: ANN401
+def sample_places(evaluation: Evaluation, name: Any, width: Float) -> tuple[Any, Any]:
     """The two places beside each pixel where heights are taken."""
     step = width * _DIAGONAL
     return (
@@ -32,7 +32,11 @@ def sample_places(evaluation: Evaluation, name: Any, width: Float) -> tuple[Any,
 
 
 def perturb(
-    evaluation: Evaluation, normal: Array3f, heights: tuple[Float, Float, Float], width: Float, distance: Float,
+    evaluation: Evaluation,
+    normal: Array3f,
+    heights: tuple[Float, Float, Float],
+    width: Float,
+    distance: Float,
     strength: Float,
 ) -> Array3f:
     """The normal tilted by the slope of heights here, at the first and at the second place; metres."""

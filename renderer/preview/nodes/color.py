@@ -34,9 +34,7 @@ def bright_contrast(i: Inputs) -> Outputs:
 def gamma(i: Inputs) -> Outputs:
     """A power of every positive channel."""
     color, exponent = i["Color"], i["Gamma"]
-    channels = (
-        dr.select(color[c] > 0, power_positive(color[c], exponent), color[c]) for c in range(3)
-    )
+    channels = (dr.select(color[c] > 0, power_positive(color[c], exponent), color[c]) for c in range(3))
     return {"Color": dr.select(exponent == 0, Array3f(1.0), Array3f(*channels))}
 
 

@@ -55,9 +55,7 @@ def _map_float(i: Inputs) -> Outputs:
 def _map_vector(i: Inputs) -> Outputs:
     values = [i[name] for name in _VECTORS]
     steps = i["Steps_FLOAT3"] if i.enabled("Steps_FLOAT3") else Array3f(0.0)
-    axes = [
-        _remap(i, (*(v[axis] for v in values), steps[axis]), empty=values[3][axis]) for axis in range(3)
-    ]
+    axes = [_remap(i, (*(v[axis] for v in values), steps[axis]), empty=values[3][axis]) for axis in range(3)]
     return {"Vector": Array3f(*axes)}
 
 

@@ -80,9 +80,7 @@ def rotation_rows(i: Inputs) -> Matrix:
 
 def _turn(v: Array3f, m: Matrix) -> Array3f:
     """Summed from the last axis to the first, each product fused into the sum: the order of Cycles, to the last bit."""
-    return Array3f(
-        *(dr.fma(v.x, m[row], dr.fma(v.y, m[row + 1], v.z * m[row + 2])) for row in (0, 3, 6))
-    )
+    return Array3f(*(dr.fma(v.x, m[row], dr.fma(v.y, m[row + 1], v.z * m[row + 2])) for row in (0, 3, 6)))
 
 
 def _turn_back(v: Array3f, m: Matrix) -> Array3f:

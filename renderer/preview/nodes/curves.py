@@ -5,7 +5,7 @@ from __future__ import annotations
 import drjit as dr
 from drjit.auto.ad import Array3f, Float, UInt32
 
-from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
+from renderer.preview.evaluation import Inputs, NodeSpec, Outputs, padded
 from renderer.preview.ops import saturate
 from renderer.preview.structure import CURVE_TABLE
 
@@ -27,8 +27,8 @@ def _read(i: Inputs, first: int, x: Float) -> Float:
 
 
 def _entry(i: Inputs, row: UInt32) -> Float:
-    frame = i.evaluation.frame
-    return dr.gather(Float, i.evaluation.theta, frame.setting + frame.settings * row)
+    evaluation = i.evaluation
+    return dr.gather(Float, evaluation.theta, i.setting * padded(evaluation.structure.rows) + row)
 
 
 def _three(i: Inputs, value: Array3f) -> Array3f:

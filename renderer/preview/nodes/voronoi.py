@@ -107,6 +107,17 @@ class Cells:
         cell = tuple(c + o for c, o in zip(self.cell, offset, strict=True))
         return Array3f(*pcg_unit(cell if count > 2 else (*cell, Int32(0)))[:3])
 
+    def reach(self, offset: Sequence[Int32]) -> tuple[Float, ...]:
+        """From the place in the cell to the point of the cell `offset` away."""
+        return tuple(
+            dr.fma(h, self.randomness, Float(o) - x)
+            for o, h, x in zip(offset, self.jitter(offset), self.local, strict=True)
+        )
+
+    def rank_of(self, offset: Sequence[Int32]) -> Float:
+        """The rank of the point of the cell `offset` away."""
+        return METRICS[self.metric][0](self.reach(offset), self.exponent)
+
     def rank(self, point: Axes) -> Float:
         """A quantity that orders points by distance from the place in the cell."""
         return METRICS[self.metric][0]([p - x for p, x in zip(point, self.local, strict=True)], self.exponent)
@@ -154,7 +165,7 @@ def f1(cells: Cells, _: Float) -> Octave:
     """The closest point."""
 
     def body(index: Int32, offset: Sequence[Int32], best: Float, chosen: Int32) -> tuple[Any, ...]:
-        rank = cells.rank(cells.point(offset))
+        rank = cells.rank_of(offset)
         closer = rank < best
         return dr.select(closer, rank, best), dr.select(closer, index, chosen)
 
@@ -167,7 +178,7 @@ def f2(cells: Cells, _: Float) -> Octave:
     def body(
         index: Int32, offset: Sequence[Int32], first: Float, second: Float, i1: Int32, i2: Int32
     ) -> tuple[Any, ...]:
-        rank = cells.rank(cells.point(offset))
+        rank = cells.rank_of(offset)
         closest, closer = rank < first, rank < second
         return (
             dr.select(closest, rank, first),
@@ -211,7 +222,7 @@ def distance_to_edge(cells: Cells) -> Float:
     count = len(cells.cell)
 
     def nearest(_: Int32, offset: Sequence[Int32], best: Float, *closest: Float) -> tuple[Any, ...]:
-        to_point = [p - x for p, x in zip(cells.point(offset), cells.local, strict=True)]
+        to_point = cells.reach(offset)
         rank = dot(to_point, to_point)
         closer = rank < best
         return dr.select(closer, rank, best), *(
@@ -221,7 +232,7 @@ def distance_to_edge(cells: Cells) -> Float:
     _, *closest = cells.scan(1, nearest, (Float(FLOAT_MAX), *(Float(0.0),) * count))
 
     def border(_: Int32, offset: Sequence[Int32], best: Float) -> tuple[Float]:
-        to_point = [p - x for p, x in zip(cells.point(offset), cells.local, strict=True)]
+        to_point = cells.reach(offset)
         across = [p - c for p, c in zip(to_point, closest, strict=True)]
         size = dot(across, across)
         other = size > _EDGE_EPSILON
@@ -298,7 +309,7 @@ class _Voronoi:
         count = dr.select(single, Int32(1), Int32(dr.ceil(dr.detach(detail))) + 1)
         part = detail - dr.floor(detail)
 
-        def body(index: Int32, amplitude: Float, scale: Float, *inner: Any) -> tuple[Any, ...]:  # noqa: ANN401
+        def body(index: Int32, amplitude: Float, scale: Float, *inner: Any) -> tuple[Any, ...]:
             weight = dr.select(single | (Float(index) <= detail), Float(1.0), part)
             stepped = step(weight, amplitude, scale, *inner)
             return (index + 1, amplitude * roughness, scale * lacunarity, *stepped)
