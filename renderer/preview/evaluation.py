@@ -27,7 +27,8 @@ class NodeSpec:
     `options`: the items of each enum property that are drawn, from the very table that draws them. `outputs`: the
     outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `smooth`: False
     where the output jumps, so that single pixels may differ from Blender's. `warped`: the node adds noise to its own
-    coordinates, which amplifies rounding. `prelude`: numbers that follow from `prelude_inputs` alone, computed once for
+    coordinates, which amplifies rounding. `together`: the function at several places close together, cheaper than one
+    by one; None where it is not. `prelude`: numbers that follow from `prelude_inputs` alone, computed once for
     each setting instead of once for each pixel when those inputs are constants; the function gets them from
     `Inputs.prelude`.
     """
@@ -38,6 +39,7 @@ class NodeSpec:
     fixed: frozenset[str] = frozenset()
     smooth: bool = True
     warped: bool = False
+    together: Callable[[Sequence[Inputs]], list[Outputs] | None] | None = None
     prelude: Callable[[Inputs], Sequence[Value]] | None = None
     prelude_inputs: tuple[str, ...] = ()
 
@@ -118,12 +120,40 @@ class Evaluation:
             self._values[key] = self.specs[step.type].function(Inputs(self, index, step, place))
         return self._values[key]
 
+    def prefetch(self, index: int, places: Sequence[Any]) -> None:
+        """Evaluate what feeds step `index`, itself included, at all `places` together where the node can."""
+        if self.octave_limit is not None:
+            return
+        for ancestor in self._ancestors(index):
+            step = self.structure.steps[ancestor]
+            together = self.specs[step.type].together if step.type in self.specs else None
+            known = any((ancestor, place) in self._values for place in places)
+            if together is None or known or not _only_vector_varies(step):
+                continue
+            found = together([Inputs(self, ancestor, step, place) for place in places])
+            if found is not None:
+                self._values.update({(ancestor, place): out for place, out in zip(places, found, strict=True)})
+
+    def _ancestors(self, index: int) -> list[int]:
+        """Steps that feed `index` and itself, in evaluation order."""
+        found, todo = set(), [index]
+        while todo:
+            step = todo.pop()
+            if step not in found:
+                found.add(step)
+                todo += [s.step for _, _, s in self.structure.steps[step].inputs if isinstance(s, Linked)]
+        return sorted(found)
+
     def source(self, source: Source, target: str, place: Any) -> Value:
         """The value of a linked or constant input, converted."""
         if isinstance(source, Linked):
             return convert(self.outputs(source.step, place)[source.output], source.type, target)
         assert isinstance(source, Constant), "implicit inputs are asked of the geometry"
         return self.constant(source)
+
+
+def _only_vector_varies(step: Step) -> bool:
+    return all(name == "Vector" or isinstance(source, Constant) for name, _, source in step.inputs)
 
 
 class Inputs:

@@ -7,7 +7,7 @@ differentiated backwards without storing every step. The last octave of a fracti
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import drjit as dr
 from drjit.auto.ad import Bool, Float, Int32
 
 from renderer.preview.ops import absolute, clamp, lerp, minimum, saturate
-from renderer.preview.perlin import Point, raised_noise, signed_noise
+from renderer.preview.perlin import Point, raised_noise, signed_noise, signed_noise_at
 
 State = tuple[Any, ...]
 MAX_DETAIL = 15.0
@@ -88,6 +88,26 @@ def fbm(point: Point, f: Fractal) -> Float:
 
     one, zero = Float(1.0), Float(0.0)
     _, _, total, peak, before, peak_before = f.octaves.run(step, (one, one, zero, zero, zero, one))
+
+    return _finish(f, total, peak, before, peak_before)
+
+
+def fbm_at(points: Sequence[Point], f: Fractal) -> list[Float]:
+    """`fbm` at several places close together."""
+    count = len(points)
+
+    def step(_: Float, scale: Float, amp: Float, peak: Float, _before: Float, *sums: Float) -> State:
+        noises = signed_noise_at([[scale * x for x in point] for point in points])
+        totals = [dr.fma(noise, amp, total) for noise, total in zip(noises, sums[:count], strict=True)]
+        return scale * f.lacunarity, amp * f.roughness, peak + amp, peak, *totals, *sums[:count]
+
+    one, zero = Float(1.0), Float(0.0)
+    _, _, peak, before, *sums = f.octaves.run(step, (one, one, zero, one, *(zero,) * (2 * count)))
+    return [_finish(f, total, peak, last, before) for total, last in zip(sums[:count], sums[count:], strict=True)]
+
+
+def _finish(f: Fractal, total: Float, peak: Float, before: Float, peak_before: Float) -> Float:
+    """The sum, or the mix of the last two sums for a fractional Detail; normalized if asked for."""
 
     def shown(value: Float, size: Float) -> Float:
         # No octave at all has no size: the caller does not use that lane.

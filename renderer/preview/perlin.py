@@ -8,6 +8,7 @@ from itertools import product
 import drjit as dr
 from drjit.auto.ad import Bool, Float, Int32, UInt32
 
+from renderer.preview.bundle import repair
 from renderer.preview.hashes import jenkins
 from renderer.preview.ops import absolute, floor_fraction, lerp
 
@@ -57,20 +58,41 @@ def _gradient4(word: UInt32, x: Float, y: Float, z: Float, w: Float) -> Float:
 _GRADIENTS: dict[int, Callable[..., Float]] = {1: _gradient1, 2: _gradient2, 3: _gradient3, 4: _gradient4}
 
 
-def perlin(point: Point) -> Float:
-    """Unscaled noise at `point`, whose length is the dimension."""
-    gradient = _GRADIENTS[len(point)]
-    cells, rests = zip(*(floor_fraction(x) for x in point), strict=True)
-    corners = []
-    # The first coordinate changes fastest, and is interpolated first.
-    for corner in product((0, 1), repeat=len(point)):
-        steps = corner[::-1]
-        word = jenkins(*(UInt32(cell + step) for cell, step in zip(cells, steps, strict=True)))
-        corners.append(gradient(word, *(rest - float(step) for rest, step in zip(rests, steps, strict=True))))
+def _corners(cells: Sequence[Int32]) -> list[UInt32]:
+    """Hashes of the cell's corners, the first coordinate changing fastest."""
+    return [
+        jenkins(*(UInt32(cell + step) for cell, step in zip(cells, corner[::-1], strict=True)))
+        for corner in product((0, 1), repeat=len(cells))
+    ]
+
+
+def _interpolate(words: Sequence[UInt32], rests: Sequence[Float]) -> Float:
+    """Noise at `rests` from the corner of a cell whose corners have these hashes."""
+    gradient = _GRADIENTS[len(rests)]
+    corners = [
+        gradient(word, *(rest - float(step) for rest, step in zip(rests, corner[::-1], strict=True)))
+        for word, corner in zip(words, product((0, 1), repeat=len(rests)), strict=True)
+    ]
     for rest in rests:
         weight = (rest * rest) * (rest * dr.fma(rest, dr.fma(rest, 6.0, -15.0), 10.0))
         corners = [lerp(a, b, weight) for a, b in zip(corners[::2], corners[1::2], strict=True)]
     return corners[0]
+
+
+def perlin(point: Point) -> Float:
+    """Unscaled noise at `point`, whose length is the dimension."""
+    cells, rests = zip(*(floor_fraction(x) for x in point), strict=True)
+    return _interpolate(_corners(cells), rests)
+
+
+def signed_noise_at(points: Sequence[Point]) -> list[Float]:
+    """`signed_noise` at several places close together."""
+    folded = [[_fold(x) for x in point] for point in points]
+    cells, _ = zip(*(floor_fraction(x) for x in folded[0]), strict=True)
+    words = _corners(cells)
+    below = [dr.floor(x) for x in folded[0]]
+    values = [(_interpolate(words, [x - b for x, b in zip(point, below, strict=True)]),) for point in folded]
+    return [value * SCALE[len(points[0])] for (value,) in repair(folded, values, lambda point: (perlin(point),))]
 
 
 def _fold(x: Float) -> Float:

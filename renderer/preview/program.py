@@ -106,6 +106,8 @@ class Program:
             self.structure, theta, frame, NODES, ramps, octave_limit, preludes, EnergyTables(tuple(tables))
         )
         surface = Surface(evaluation)
+        if "normal" in self.channels or "beauty" in self.channels:
+            surface.prefetch()
         width = dr.width(column)
         return tuple(_flat(surface.channel(name), width) for name in self.channels)
 

@@ -49,6 +49,18 @@ class Surface:
         self.root = surface
         self._geometry_normal: Array3f | None = None
 
+    def prefetch(self) -> None:
+        """Heights of all Bump nodes, here and beside, before anything asks for them here alone."""
+        from renderer.preview.nodes.bump import sample_places  # noqa: PLC0415 - it imports this package
+
+        for index, step in enumerate(self.evaluation.structure.steps):
+            if step.type == "ShaderNodeBump":
+                i = self._inputs(index)
+                height = i.linked("Height")
+                if height is not None:
+                    places = sample_places(self.evaluation, index, i["Filter Width"])
+                    self.evaluation.prefetch(height.step, (None, *places))
+
     def channel(self, name: str) -> Channel:
         """A channel by its name in the renderer's protocol: a number or a vector by lane."""
         return _CHANNELS[name](self)

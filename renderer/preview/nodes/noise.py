@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import drjit as dr
 import numpy as np
 from drjit.auto.ad import Array3f, Float, Int32
 
 from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
-from renderer.preview.fractal import KINDS, Fractal, Octaves
+from renderer.preview.fractal import KINDS, Fractal, Octaves, fbm_at
 from renderer.preview.hashes import host_float_hash
 from renderer.preview.ops import maximum
 from renderer.preview.perlin import signed_noise
@@ -66,11 +68,8 @@ def _pick(index: Int32, values: list[float]) -> Float:
     return chosen
 
 
-def noise_texture(i: Inputs) -> Outputs:
-    """Fractal noise; Color is three fields, of which the first is Factor."""
-    dimensions = DIMENSIONS[i.option("noise_dimensions")]
-    kind = i.option("noise_type")
-    settings = Fractal(
+def _settings(i: Inputs) -> Fractal:
+    return Fractal(
         octaves=Octaves.of(i["Detail"], i.octave_limit),
         roughness=maximum(i["Roughness"], 0.0),
         lacunarity=i["Lacunarity"],
@@ -78,16 +77,37 @@ def noise_texture(i: Inputs) -> Outputs:
         gain=i["Gain"] if i.enabled("Gain") else Float(0.0),
         normalize=i.flag("normalize"),
     )
-    point = distorted(scaled_point(i, dimensions), i["Distortion"], i.octave_limit)
-    value = KINDS[kind](point, settings)
-    outputs = {"Fac": value}
-    if "Color" in i.wanted:
-        fields = [
-            KINDS[kind]([x + o for x, o in zip(point, offset(seed, dimensions), strict=True)], settings)
-            for seed in (dimensions, dimensions + 1)
-        ]
-        outputs["Color"] = Array3f(value, *fields)
-    return outputs
+
+
+def _point(i: Inputs) -> list[Float]:
+    point = scaled_point(i, DIMENSIONS[i.option("noise_dimensions")])
+    return distorted(point, i["Distortion"], i.octave_limit)
+
+
+def _outputs(i: Inputs, point: list[Float], value: Float, settings: Fractal) -> Outputs:
+    if "Color" not in i.wanted:
+        return {"Fac": value}
+    kind, dimensions = KINDS[i.option("noise_type")], len(point)
+    fields = (
+        kind([x + o for x, o in zip(point, offset(seed, dimensions), strict=True)], settings)
+        for seed in (dimensions, dimensions + 1)
+    )
+    return {"Fac": value, "Color": Array3f(value, *fields)}
+
+
+def noise_texture(i: Inputs) -> Outputs:
+    """Fractal noise; Color is three fields, of which the first is Factor."""
+    point, settings = _point(i), _settings(i)
+    return _outputs(i, point, KINDS[i.option("noise_type")](point, settings), settings)
+
+
+def noise_texture_at(places: Sequence[Inputs]) -> list[Outputs] | None:
+    """Noise at places close together; only the plain sum of octaves is worth it."""
+    if places[0].option("noise_type") != "FBM":
+        return None
+    points, settings = [_point(i) for i in places], _settings(places[0])
+    values = fbm_at(points, settings)
+    return [_outputs(i, p, value, settings) for i, p, value in zip(places, points, values, strict=True)]
 
 
 TABLE = {
