@@ -82,13 +82,16 @@ def fit_size(pictures: Mapping[str, FloatArray], size: int) -> tuple[dict[str, A
     pairs = [Pair(a, b, a // 4 == b // 4) for a, b in itertools.permutations(range(len(flat)), 2)]
     table = [distances(flat[p.candidate], flat[p.reference]) for p in pairs]
     same = np.array([p.same for p in pairs])
+    # A quarter may hold too few periods for a lattice to be found: that is no distance within its picture.
+    too_few_periods = np.array([flat[p.candidate].lattice is None for p in pairs])
     components, figures = {}, {}
     for name in BY_NAME:
         values = np.array([row[name] for row in table])
         valid = ~np.isnan(values)
         if not (valid & same).any() or not (valid & ~same).any():
             continue
-        within, between = values[valid & same], values[valid & ~same]
+        telling = valid & ~(same & too_few_periods) if name == "lattice" else valid
+        within, between = values[telling & same], values[telling & ~same]
         separation = auc(within, between)
         low, high = (float(q) for q in np.quantile(within, [0.25, 0.75]))
         ceiling = float(np.median(between))
