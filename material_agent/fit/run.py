@@ -76,10 +76,12 @@ def run_fit(
     the folder goes on: finished attempts, ledger and best are kept, an interrupted attempt is repeated from its start.
     A folder with a run in it is refused unless `resume` or `overwrite` is set.
 
-    Ctrl-C and SIGTERM end the run with outcome "interrupted" and the best so far. Raises `BadInput`, the reference's
-    and the renderer's errors (`ReferenceFault`, `BlenderUnavailable`), before anything is spent.
+    Ctrl-C and SIGTERM end the run with outcome "interrupted" and the best so far. Raises `BadInput`, and the errors of
+    the reference, the evaluator and the renderer (`ReferenceFault`, `EvaluatorError` for a picture too small to judge
+    by, `BlenderUnavailable`), before anything is spent or replaced.
     """
     reference = load_reference(config.reference)
+    target = Target.from_image(reference.image_srgb)
     folder = RunFolder(config.out)
     if resume:
         state = read_state(folder, config, reference.sha256, reflects=reflector is not None)
@@ -92,7 +94,7 @@ def run_fit(
     with ExitStack() as stack:
         stack.enter_context(terminate_as_interrupt())
         pool = renderer or stack.enter_context(BlenderPool(jobs=config.jobs, cache=RenderCache()))
-        run = _Run(config, reference, folder, state, pool, actor_factory, reflector, progress, report)
+        run = _Run(config, reference, target, folder, state, pool, actor_factory, reflector, progress, report)
         return run.go()
 
 
@@ -100,6 +102,7 @@ def run_fit(
 class _Run:
     config: RunConfig
     reference: Reference
+    target: Target
     folder: RunFolder
     state: State
     pool: BlenderPool
@@ -131,8 +134,7 @@ class _Run:
             return self._conclude(outcome, reason, final)
 
     def _work(self) -> tuple[Outcome, str, FinalRecord | None]:
-        target = Target.from_image(self.reference.image_srgb)
-        judge = Evaluator(target, network=self.config.network, patch_size_m=self.config.patch_size_m)
+        judge = Evaluator(self.target, network=self.config.network, patch_size_m=self.config.patch_size_m)
         outer = self._outer(judge)
         ended = outer.run(self.actor_factory, self.reflector)
         kept = self.keeper.kept

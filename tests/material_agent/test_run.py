@@ -12,8 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 from agent_runs import GIVE_UP, RENDER, Plays, config, noise, search_run
+from PIL import Image
 
-from evaluators import load_calibration
+from evaluators import EvaluatorError, load_calibration
 from graph_api import content_hash, from_json
 from material_agent.errors import BadInput
 from material_agent.events import effective, read_events
@@ -156,7 +157,10 @@ def test_a_run_whose_renders_all_fail_ends_normally_and_says_so(pool, brick_file
     assert result.spent["renders"] == 1
 
 
-def test_a_missing_reference_is_refused_before_a_folder_is_made(pool, tmp_path):
-    with pytest.raises(ReferenceFault):
-        run_fit(config(tmp_path / "no.png", tmp_path / "out"), actor_factory=Plays([[GIVE_UP]]), reflector=None)
+def test_a_reference_that_cannot_be_used_is_refused_before_a_folder_is_made(tmp_path):
+    small = tmp_path / "small.png"
+    Image.new("RGB", (20, 20), (120, 80, 40)).save(small)
+    for reference, refusal in ((tmp_path / "no.png", ReferenceFault), (small, EvaluatorError)):
+        with pytest.raises(refusal):
+            run_fit(config(reference, tmp_path / "out"), actor_factory=Plays([[GIVE_UP]]), reflector=None)
     assert not (tmp_path / "out").exists()
