@@ -16,6 +16,7 @@ from graph_api.actions import (
 )
 from graph_api.actions_json import action_from_json, action_schema, action_to_json
 from graph_api.apply import Applied, apply
+from graph_api.bancheck import check_ban
 from graph_api.canonical import content_hash, render_hash
 from graph_api.catalog import Catalog, NodeType, Property, Socket, SocketState, available_versions, load_catalog
 from graph_api.errors import (
@@ -112,6 +113,7 @@ __all__ = [
     "available_versions",
     "ban_from_json",
     "ban_to_json",
+    "check_ban",
     "compiles",
     "content_hash",
     "dumps",

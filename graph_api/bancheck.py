@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from graph_api.bans import KINDS, OUTPUT_TYPE, Ban, Endpoint
-from graph_api.catalog import Catalog, load_aliases
+from graph_api.catalog import Catalog, load_aliases, load_catalog
 from graph_api.errors import BanInvalid
 from graph_api.model import ROLES, Node
 from graph_api.resolve import closest, closest_types, find_property, find_socket, type_of
@@ -17,8 +17,9 @@ ESSENTIAL_TYPES = frozenset({OUTPUT_TYPE})
 ESSENTIAL_ROLES = frozenset({"output"})
 
 
-def check_ban(ban: Ban, catalog: Catalog) -> None:
-    """Raise `BanInvalid` with the reason."""
+def check_ban(ban: Ban, catalog: Catalog | None = None) -> None:
+    """Raise `BanInvalid` when a ban is empty, names what does not exist, or closes every road."""
+    catalog = catalog or load_catalog()
     if ban.kind not in KINDS:
         raise BanInvalid("one of the kinds", repr(ban.kind), KINDS)
     for node_type in (ban.type, ban.to_type, *(end.type for end in ban.targets)):

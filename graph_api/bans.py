@@ -82,12 +82,6 @@ class Ban:
         text = _DESCRIPTIONS[self.kind](self)
         return f"{text} ({self.reason})" if self.reason else text
 
-    def check(self, catalog: Catalog | None = None) -> None:
-        """Raise `BanInvalid` when the ban is empty, names what does not exist, or closes every road."""
-        from graph_api.bancheck import check_ban  # noqa: PLC0415 - the check knows bans, bans need it on demand only
-
-        check_ban(self, catalog or load_catalog())
-
     def holds(self, value: float) -> bool:
         """Whether a number lies in the forbidden range."""
         above = self.low is None or value > self.low or (value == self.low and not self.low_open)

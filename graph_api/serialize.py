@@ -173,7 +173,7 @@ def _typed(raw: Mapping[str, Any], kind: type[Ban | Endpoint | Lock], what: str)
 
 
 def ban_from_json(data: object) -> Ban:
-    """The ban of a JSON object; raises `BanInvalid`. Whether it is a good one, `Ban.check` says."""
+    """The ban of a JSON object; raises `BanInvalid`. Whether it is a good one, `check_ban` says."""
     raw = _fields(data, Ban, "a ban")
     values, targets = raw.get("values", ()), raw.get("targets", ())
     if not isinstance(values, list | tuple) or not all(isinstance(v, bool | int | float | str) for v in values):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_api import ActionRejected, Ban, BanInvalid, Catalog, Rules, apply
+from graph_api import ActionRejected, Ban, BanInvalid, Catalog, Rules, apply, check_ban
 from graph_api.model import Graph
 from material_agent.errors import ReflectionRefused
 from material_agent.memory import Figures, Reflection, agrees
@@ -73,7 +73,7 @@ def _change(reflection: Reflection, ground: Ground) -> list[str]:
         if any(same_pattern(change.pattern, other) for other in ground.bans):
             problems.append("an active ban forbids the pattern that the change asks for")
         try:
-            change.pattern.check(ground.catalog)
+            check_ban(change.pattern, ground.catalog)
         except BanInvalid as error:
             problems.append(f"the pattern of the change cannot be used: {error}")
     if change.actions:
