@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from builds import build
 from random_graphs import plain_types, random_graph, set_something
 
 from graph_api import (
@@ -31,13 +32,6 @@ from graph_api import (
 )
 from graph_api.actions import Edit
 from graph_api.ids import acceptable
-
-
-def build(*actions: Edit) -> Graph:
-    graph = start_graph()
-    for action in actions:
-        graph = apply(graph, action).graph
-    return graph
 
 
 def code_of(graph: Graph, action: Edit) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from builds import build
 from random_graphs import random_graph
 
 from graph_api import (
@@ -24,13 +25,6 @@ from graph_api import (
     start_graph,
 )
 from graph_api.actions import Edit
-
-
-def build(*actions: Edit) -> Graph:
-    graph = start_graph()
-    for action in actions:
-        graph = apply(graph, action).graph
-    return graph
 
 
 def renamed(graph: Graph, rng: np.random.Generator) -> Graph:

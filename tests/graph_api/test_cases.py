@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from builds import build
 
 from graph_api import (
     ActionRejected,
@@ -29,13 +30,6 @@ from graph_api import (
 from graph_api.actions import Edit
 
 VERSIONS = available_versions()
-
-
-def build(*actions: Edit, version: str = "5.0") -> Graph:
-    graph = start_graph(version)
-    for action in actions:
-        graph = apply(graph, action).graph
-    return graph
 
 
 def refuse(graph: Graph, action: Edit, code: str) -> ActionRejected:

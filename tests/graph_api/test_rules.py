@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from builds import build
 
 from graph_api import (
     ActionRejected,
@@ -30,13 +31,6 @@ from graph_api import (
     start_graph,
 )
 from graph_api.actions import Edit
-
-
-def build(*actions: Edit, rules: Rules = Rules()) -> Graph:  # noqa: B008
-    graph = start_graph()
-    for action in actions:
-        graph = apply(graph, action, rules=rules).graph
-    return graph
 
 
 def banned(ban: Ban, graph: Graph, *actions: Edit) -> bool:

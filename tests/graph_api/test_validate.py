@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from builds import build
 from random_graphs import random_graph
 
 from graph_api import (
@@ -23,16 +24,7 @@ from graph_api import (
     summary_text,
     validate,
 )
-from graph_api.actions import Edit
 from graph_api.model import ColorRamp, Value
-
-
-def build(*actions: Edit) -> Graph:
-    graph = start_graph()
-    for action in actions:
-        graph = apply(graph, action).graph
-    return graph
-
 
 NOISE = Node("noise", "ShaderNodeTexNoise")
 USED = Link("noise", "Fac", "principled", "Roughness")
