@@ -15,9 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -33,6 +31,7 @@ from PIL import Image, ImageDraw
 # Python puts this folder first, where renderer.py and evaluator.py would hide the packages that they measure.
 sys.path.append(sys.path.pop(0))
 
+from _report import environment
 from judges import StLpipsVggJudge, gap_closed
 
 from evaluators import Candidate, Evaluator, Target
@@ -189,12 +188,6 @@ def accepted(figures: Mapping[str, float]) -> bool:
     return all(value == 1.0 for value in shares) and figures["seconds_longest"] <= LONGEST_S
 
 
-def context() -> dict[str, Any]:
-    answer = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores"
-    return {"commit": answer.stdout.strip() or "unknown", "machine": machine, "python": platform.python_version()}
-
-
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
@@ -234,14 +227,20 @@ def main(arguments: list[str]) -> int:
     figures = summarize(rows)
     for key, value in figures.items():
         print(f"{key:<28}{value:8.3f}")
+    conditions = {
+        "quick": options.quick,
+        "quality": options.quality,
+        "attempts": options.attempts,
+        "seconds": round(time.monotonic() - begun),
+        "sheet": str(options.out / "sheet.png"),
+    }
     result = {
         "benchmark": "fidelity",
         "figures": {key: round(value, 4) for key, value in figures.items() if not np.isnan(value)},
         "ok": accepted(figures),
-        "context": context() | {"quick": options.quick, "quality": options.quality, "attempts": options.attempts,
-                                "seconds": round(time.monotonic() - begun), "sheet": str(options.out / "sheet.png")},
+        "context": environment(("bpy", "numpy", "torch")) | conditions,
         "references": [asdict(row) for row in rows],
-    }  # fmt: skip
+    }
     print(json.dumps(result))
     return 0 if result["ok"] else 1
 
