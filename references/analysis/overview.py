@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from evaluators.functional.color import linear_to_srgb
 from references.analysis.features import grain_direction
 from references.analysis.model import Analysis
+from renderer.images import quantize
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -48,8 +49,7 @@ def overview(image_srgb: FloatArray, analysis: Analysis) -> Image.Image:
 
 
 def _to_image(image_srgb: FloatArray) -> Image.Image:
-    pixels = np.round(np.clip(image_srgb, 0, 1) * 255).astype(np.uint8)
-    return Image.fromarray(pixels).resize((PANEL, PANEL), Image.Resampling.LANCZOS)
+    return Image.fromarray(quantize(image_srgb)).resize((PANEL, PANEL), Image.Resampling.LANCZOS)
 
 
 def _lattice_caption(analysis: Analysis) -> str:
@@ -110,7 +110,7 @@ def _region_panel(analysis: Analysis) -> Image.Image:
 def _spectrum_panel(analysis: Analysis) -> Image.Image:
     power = analysis.measured.polar_log_power
     low, high = float(power.min()), float(power.max())
-    grey = np.round((power - low) / max(high - low, 1e-6) * 255).astype(np.uint8)
+    grey = quantize((power - low) / max(high - low, 1e-6))
     # Low frequencies at the bottom, wave-vector angle from 0° on the left.
     return Image.fromarray(grey[::-1]).resize((PANEL, PANEL), Image.Resampling.NEAREST).convert("RGB")
 
