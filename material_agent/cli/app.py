@@ -22,16 +22,23 @@ _HELP = "Looks at one picture of a material and builds an editable Blender shade
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
+class _Stopped(Exception):
+    """Ctrl-C on its way through Typer, which would turn the `KeyboardInterrupt` itself into a silent exit code."""
+
+
 def _printing(body: Callable[P, Reply]) -> Callable[P, int]:
     """The command that prints what `body` replies, as JSON when its `json` option is set."""
 
     @functools.wraps(body)
     def run(*args: P.args, **kwargs: P.kwargs) -> int:
-        with reserved_stdout() as stream:
-            reply = body(*args, **kwargs)
-            text = reply.as_json() if kwargs.get("json") else reply.text
-            if text:
-                stream.write(text.rstrip("\n") + "\n")
+        try:
+            with reserved_stdout() as stream:
+                reply = body(*args, **kwargs)
+                text = reply.as_json() if kwargs.get("json") else reply.text
+                if text:
+                    stream.write(text.rstrip("\n") + "\n")
+        except KeyboardInterrupt as error:
+            raise _Stopped from error
         return int(reply.code)
 
     return run
@@ -59,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         command: Any = typer.main.get_command(application())
         result = command(args=list(arguments), prog_name="material-agent", standalone_mode=False)
-    except typer.Abort:
+    except (typer.Abort, _Stopped):
         return _fail(KeyboardInterrupt(), Exit.INTERRUPTED, arguments)
     except USAGE_ERROR as error:
         return _fail(ValueError(_usage(error)), Exit.BAD_INPUT, arguments)

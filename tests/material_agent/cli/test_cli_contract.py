@@ -195,6 +195,17 @@ def test_a_fault_of_ours_is_not_passed_off_as_bad_input(monkeypatch, capsys):
     assert "fault of material-agent" in err
 
 
+def test_ctrl_c_is_answered_like_any_other_end(monkeypatch, capsys):
+    def stopped(*, json: bool = False) -> Reply:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("material_agent.cli.app.COMMANDS", {"stopped": stopped})
+    assert run(["stopped", "--json"]) == Exit.INTERRUPTED
+    out, err = capsys.readouterr()
+    assert json.loads(out)["error"]["code"] == Exit.INTERRUPTED
+    assert err == "interrupted\n"
+
+
 def test_messages_are_one_line():
     assert message_of(ValueError("a\n  b")) == "a b"
     assert message_of(FileNotFoundError(2, "No such file or directory", "x.png")) == "x.png: No such file or directory"
