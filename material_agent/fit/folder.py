@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,6 +49,26 @@ class RunFolder:
         except OSError as error:
             raise BadInput(f"expected a folder to write to, got {str(root)!r}: {error.strerror}") from error
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for this run: two that write one log would spoil it. The system lets go when we die.
+
+        Raises `BadInput` when another run holds it.
+        """
+        handle = os.open(self.root, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BadInput(
+                    f"expected a run folder of one's own, got {self.root}, where a run is going on"
+                ) from None
+            for name in FILES:  # a run that was killed while it wrote has left the half
+                _partial(self.root / name).unlink(missing_ok=True)
+            yield
+        finally:
+            os.close(handle)
+
     @property
     def events(self) -> Path:
         """The event log."""
@@ -81,7 +104,7 @@ class RunFolder:
         """Write a file through a temporary one beside it, so that the name always means a whole file."""
         target = self.root / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{target.stem}.partial{target.suffix}")
+        partial = _partial(target)
         try:
             fill(partial)
             partial.replace(target)
@@ -114,6 +137,10 @@ class RunFolder:
         gutter = np.full((side, GUTTER_PX, 3), 255, np.uint8)
         picture = np.concatenate([left, gutter, right.astype(np.uint8)], axis=1)
         return self.write(name, lambda path: write_png(path, picture))
+
+
+def _partial(target: Path) -> Path:
+    return target.with_name(f".{target.stem}.partial{target.suffix}")
 
 
 def _scaled(square: npt.NDArray[Any], side: int) -> npt.NDArray[np.uint8]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from material_agent.errors import BadInput
 from material_agent.events import EvaluationRecord, Record
 
 RESULT_VERSION = 1
@@ -96,3 +98,11 @@ class RunResult(Record):
         """The reward that counts: the final one, else the best one that an actor saw."""
         verdict = self.final.evaluation if self.final else self.best.evaluation if self.best else None
         return verdict.reward if verdict else None
+
+
+def read_result(path: Path) -> RunResult:
+    """The result in a file. Raises `BadInput` for what is none of this version."""
+    try:
+        return RunResult.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"expected a result of this version, got {path}: {error.errors()[0]['msg']}") from error

@@ -63,12 +63,12 @@ def read_state(folder: RunFolder, config: RunConfig, sha256: str, *, reflects: b
     if not folder.events.exists():
         raise BadInput(f"expected a run to resume in {folder.root}, got no events.jsonl")
     events, torn, length = read_events(folder.events)
-    if torn:
-        os.truncate(folder.events, length)
     started = events[0] if events else None
     if not isinstance(started, RunStarted):
         raise BadInput(f"expected a run to resume in {folder.root}, got a log without its first event")
     _check_same(started, config, sha256)
+    if torn:
+        os.truncate(folder.events, length)
     counted = effective(events)
     ended = _ended(counted, config.attempts, reflects=reflects)
     last = events[-1]

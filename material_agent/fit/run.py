@@ -32,6 +32,7 @@ from material_agent.fit.result import (
     Outcome,
     ReferenceRecord,
     RunResult,
+    read_result,
 )
 from material_agent.fit.resume import State, read_state
 from material_agent.memory import Memory, reference_features
@@ -83,15 +84,16 @@ def run_fit(
     reference = load_reference(config.reference)
     target = Target.from_image(reference.image_srgb)
     folder = RunFolder(config.out)
-    if resume:
-        state = read_state(folder, config, reference.sha256, reflects=reflector is not None)
-        if state.ended not in (None, "interrupted", "failed") and folder.result.exists():
-            return RunResult.model_validate_json(folder.result.read_text("utf-8"))
-    else:
-        if folder.used and not overwrite:
-            raise BadInput(f"expected an empty run folder, got one with a run in it: {folder.root} (resume it?)")
-        state = State()
     with ExitStack() as stack:
+        stack.enter_context(folder.locked())
+        if resume:
+            state = read_state(folder, config, reference.sha256, reflects=reflector is not None)
+            if state.ended not in (None, "interrupted", "failed") and folder.result.exists():
+                return read_result(folder.result)
+        else:
+            if folder.used and not overwrite:
+                raise BadInput(f"expected an empty run folder, got one with a run in it: {folder.root} (resume it?)")
+            state = State()
         stack.enter_context(terminate_as_interrupt())
         pool = renderer or stack.enter_context(BlenderPool(jobs=config.jobs, cache=RenderCache()))
         run = _Run(config, reference, target, folder, state, pool, actor_factory, reflector, progress, report)

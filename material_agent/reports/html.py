@@ -9,14 +9,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
-from pydantic import ValidationError
 
 from evaluators.calibration import load_calibration
 from graph_api import GraphError, ban_from_json
 from material_agent.errors import BadInput
 from material_agent.events import EvaluationRecord, read_events
 from material_agent.fit.folder import RunFolder
-from material_agent.fit.result import FinalRecord, RunResult
+from material_agent.fit.result import FinalRecord, read_result
 from material_agent.reports import charts
 from material_agent.reports.pictures import Album
 from material_agent.reports.reproduce import command_line
@@ -116,12 +115,7 @@ def _values(story: Story, folder: Path) -> dict[str, Any]:
 def _final(folder: Path) -> FinalRecord | None:
     """The verdict on the final render, when the run came that far; it is in the result, not among the events."""
     path = folder / "result.json"
-    if not path.is_file():
-        return None
-    try:
-        return RunResult.model_validate_json(path.read_text(encoding="utf-8")).final
-    except ValidationError as error:
-        raise BadInput(f"expected a result of this version, got {path}: {error.errors()[0]['msg']}") from error
+    return read_result(path).final if path.is_file() else None
 
 
 def _provenance(evaluation: EvaluationRecord | None) -> Mapping[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from evaluators import EvaluatorError, load_calibration
 from graph_api import content_hash, from_json
 from material_agent.errors import BadInput
 from material_agent.events import effective, read_events
-from material_agent.fit import RunResult, run_fit
+from material_agent.fit import RunFolder, RunResult, run_fit
 from references import ReferenceFault
 
 HERE = Path(__file__).resolve().parent
@@ -87,6 +88,37 @@ def test_a_folder_with_a_run_in_it_is_refused_and_a_finished_one_resumes_to_its_
     assert search_run(brick_file, out, pool=pool, resume=True) == result
     with pytest.raises(BadInput, match="seed=0"):
         search_run(brick_file, out, pool=pool, resume=True, seed=5)
+
+
+def test_a_folder_where_a_run_is_going_on_is_refused(finished, pool, brick_file, tmp_path):
+    _, out = finished
+    with RunFolder(tmp_path).locked():
+        for more in ({}, {"resume": True}):
+            with pytest.raises(BadInput, match="a run is going on"):
+                search_run(brick_file, tmp_path, pool=pool, **more)
+    with RunFolder(out).locked(), pytest.raises(BadInput, match="a run is going on"):
+        search_run(brick_file, out, pool=pool, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ({"result.json": b"{"}, "a result of this version"),
+        ({"result.json": b'{"run": 5}'}, "a result of this version"),
+        ({"events.jsonl": b""}, "without its first event"),
+        ({"events.jsonl": b"\0\xff\n\n{}\n"}, "expected an event in line 1"),
+        ({"events.jsonl": b"[" * 100_000}, "without its first event"),
+    ],
+)
+def test_a_damaged_run_is_refused_with_the_file_and_left_as_it_is(finished, pool, brick_file, tmp_path, damage, said):
+    shutil.copytree(finished[1], tmp_path / "run")
+    for name, content in damage.items():
+        (tmp_path / "run" / name).write_bytes(content)
+    with pytest.raises(BadInput, match=said):
+        search_run(brick_file, tmp_path / "run", pool=pool, resume=True)
+    for name in ("graph.json", "events.jsonl"):
+        kept = damage[name] if name in damage else (finished[1] / name).read_bytes()
+        assert (tmp_path / "run" / name).read_bytes() == kept
 
 
 def in_a_process(reference, out, fatal):
