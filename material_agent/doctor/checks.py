@@ -103,7 +103,7 @@ def _trunks(trunks: list[dict[str, Any]]) -> Iterator[Check]:
         if size == trunk["bytes"]:
             yield Check(trunk["name"], "ok", file.name)
         elif size is None:
-            detail = f"{file.name} is not in torch's cache; LPIPS is not reported, nothing is steered by it"
+            detail = f"{file.name} is not in torch's cache; ST-LPIPS, if installed, compares aligned pictures instead"
             yield Check(trunk["name"], "optional", detail, trunk["command"])
         else:
             detail = f"expected {file.name} of {trunk['bytes']} bytes, got {size} (half a download)"
