@@ -1,6 +1,6 @@
 """Distances that compare pixel with pixel: right for two renders of one graph, wrong for a render and a photograph.
 
-They are reported, never steered by. Nothing is downloaded: a network is used only when its weights are on the disk and
+They may be reported, and never steer. Nothing is downloaded: a network is used only when its weights are on the disk and
 whole.
 """
 

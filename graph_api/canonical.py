@@ -1,6 +1,6 @@
 """Hashes of what a graph is, whatever its node ids and the order it was built in.
 
-`content_hash`: the whole graph, unused nodes included. `render_hash`: only what can show in a render, for caches.
+`content_hash`: the whole graph, unused nodes included. `render_hash`: only what can show in a render.
 Numbers count as the float32 that Blender stores, and what equals the catalog's default counts as absent. Labels, roles
 and the layout of the editor do not count.
 """
