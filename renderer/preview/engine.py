@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from renderer.preview import backend
 from renderer.preview.errors import PreviewUnsupported
 from renderer.preview.pictures import Pictures
 from renderer.preview.structure import Parameter, Plan, Structure
+
+if TYPE_CHECKING:
+    from renderer.preview.program import Lanes, Program
 
 Key = tuple[str, str]
 FloatArray = npt.NDArray[np.float32]
@@ -29,8 +32,8 @@ class PreviewEngine:
 
     def __init__(self) -> None:
         backend.require()
-        self._programs: dict[tuple[Structure, tuple[str, ...]], Any] = {}
-        self._lanes: dict[tuple[int, int], Any] = {}
+        self._programs: dict[tuple[Structure, tuple[str, ...]], Program] = {}
+        self._lanes: dict[tuple[int, int], Lanes] = {}
         self._lock = threading.RLock()
         self.compiled = 0
         """Programs made so far: grows with new structures, not with new numbers."""
@@ -58,24 +61,47 @@ class PreviewEngine:
         jitter: tuple[float, float],
     ) -> Pictures:
         """Evaluate a structure for `theta` of (rows, settings)."""
-        from renderer.preview.program import Lanes, Program  # noqa: PLC0415
-
         settings = theta.shape[1]
         with self._lock:
-            program = self._programs.get((structure, channels))
-            if program is None:
-                program = self._programs[structure, channels] = Program(structure, channels)
-                self.compiled += 1
-            lanes = self._lanes.get((settings, resolution))
-            if lanes is None:
-                if len(self._lanes) >= _KEPT_LANES:
-                    self._lanes.pop(next(iter(self._lanes)))
-                lanes = self._lanes[settings, resolution] = Lanes(settings, resolution)
-            flat = program(theta, lanes, patch_size_m, jitter)
+            flat = self._program(structure, channels)(theta, self._lanes_of(settings, resolution), patch_size_m, jitter)
         shape = (settings, resolution, resolution)
         return Pictures(
             {name: (array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True)}
         )
+
+    def gradient(
+        self,
+        structure: Structure,
+        theta: FloatArray,
+        resolution: int,
+        patch_size_m: float,
+        cotangents: Mapping[str, FloatArray],
+        octaves: int,
+    ) -> FloatArray:
+        """Derivatives by every row and setting of `theta` of the sum of pictures times `cotangents`."""
+        with self._lock:
+            program = self._program(structure, tuple(cotangents))
+            lanes = self._lanes_of(theta.shape[1], resolution)
+            return program.gradient(theta, lanes, patch_size_m, CENTRE, list(cotangents.values()), octaves)
+
+    def _program(self, structure: Structure, channels: tuple[str, ...]) -> Program:
+        from renderer.preview.program import Program  # noqa: PLC0415
+
+        program = self._programs.get((structure, channels))
+        if program is None:
+            program = self._programs[structure, channels] = Program(structure, channels)
+            self.compiled += 1
+        return program
+
+    def _lanes_of(self, settings: int, resolution: int) -> Lanes:
+        from renderer.preview.program import Lanes  # noqa: PLC0415
+
+        lanes = self._lanes.get((settings, resolution))
+        if lanes is None:
+            if len(self._lanes) >= _KEPT_LANES:
+                self._lanes.pop(next(iter(self._lanes)))
+            lanes = self._lanes[settings, resolution] = Lanes(settings, resolution)
+        return lanes
 
 
 _KEPT_LANES = 8
@@ -159,3 +185,46 @@ class Kernel:
                 obstacles.append(f"{name} other than {value:g}")
         if obstacles:
             raise PreviewUnsupported(f"the preview does not draw beauty with {', '.join(obstacles)}")
+
+    def gradient(
+        self,
+        params: Mapping[Key, npt.ArrayLike],
+        cotangents: Mapping[str, FloatArray],
+        resolution: int = 256,
+        patch_size_m: float = 1.0,
+    ) -> dict[Key, FloatArray]:
+        """Derivatives, by the given parameters, of the sum over all pixels of pictures times `cotangents`.
+
+        `cotangents` holds one array (B, H, W, C) for each channel that counts. Where the graph jumps (cell borders,
+        thresholds, integer parts) the derivative is that of the branch taken: finite, and blind to the jump. Curve
+        points have none and raise KeyError.
+        """
+        theta = self.theta(params)
+        if "beauty" in cotangents:
+            self._check_beauty(theta)
+        octaves = self.plan.structure.octaves(theta)
+        rows = self._engine.gradient(self.plan.structure, theta, resolution, patch_size_m, cotangents, octaves)
+        found = {}
+        for key in params:
+            parameter = self.parameter(*key)
+            if parameter.curve is not None:
+                raise KeyError(f"{key[0]}.{key[1]}: curve points have no derivative; search them")
+            size = len(parameter.default)
+            found[key] = rows[parameter.row : parameter.row + size].T.reshape(theta.shape[1], *parameter.shape)
+        return found
+
+    def torch(
+        self,
+        params: Mapping[Key, Any],
+        resolution: int = 256,
+        channels: Sequence[str] = ("base_color",),
+        patch_size_m: float = 1.0,
+    ) -> dict[str, Any]:
+        """Like `evaluate`, from torch tensors to torch tensors, with gradients to every tensor of `params`.
+
+        Each tensor is (B, *shape) for one B. The graph is traced again at every call; to step fast without torch's
+        graph use `gradient`.
+        """
+        from renderer.preview.bridge import differentiable  # noqa: PLC0415
+
+        return differentiable(self, params, resolution, tuple(channels), patch_size_m)

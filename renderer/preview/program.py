@@ -57,6 +57,19 @@ class Lanes:
 _KEPT_RECORDINGS = 8
 
 
+def packed(theta: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """A parameter table (rows, settings) as the kernel reads it: setting by setting, padded to whole blocks, flat."""
+    rows, count = theta.shape
+    buffer = np.zeros((count, padded(rows)), np.float32)
+    buffer[:, :rows] = theta.T
+    return buffer.ravel()
+
+
+def scalars_of(size_m: float, jitter: tuple[float, float]) -> list[Float]:
+    """Opaque numbers that are the same for all lanes."""
+    return [dr.opaque(Float, float(value)) for value in (size_m, *jitter)]
+
+
 class Program:
     """The kernel of a structure and a set of channels; recorded at the first call, replayed without tracing after."""
 
@@ -73,11 +86,8 @@ class Program:
         self, theta: npt.NDArray[np.float32], lanes: Lanes, size_m: float, jitter: tuple[float, float]
     ) -> tuple[Float, ...]:
         """Flat pictures, one for each channel, computed."""
-        rows, count = theta.shape
-        buffer = np.zeros((count, padded(rows)), np.float32)
-        buffer[:, :rows] = theta.T
-        table = Float(buffer.ravel())
-        scalars = [dr.opaque(Float, float(value)) for value in (size_m, *jitter)]
+        table = Float(packed(theta))
+        scalars = scalars_of(size_m, jitter)
         width = dr.width(lanes.column)
         recorded = self._recorded.get(width)
         if recorded is None:
@@ -91,6 +101,28 @@ class Program:
         flat = self.trace(theta, scalars, lanes, None)
         dr.eval(flat)
         return flat
+
+    def gradient(
+        self,
+        theta: npt.NDArray[np.float32],
+        lanes: Lanes,
+        size_m: float,
+        jitter: tuple[float, float],
+        cotangents: list[npt.NDArray[np.float32]],
+        octaves: int,
+    ) -> npt.NDArray[np.float32]:
+        """Derivatives of the sum of pictures times `cotangents` (flat, one for each channel), shaped like `theta`."""
+        rows, count = theta.shape
+        table = Float(packed(theta))
+        dr.enable_grad(table)
+        flat = self.trace(table, scalars_of(size_m, jitter), lanes.arrays(), octaves)
+        for picture, cotangent in zip(flat, cotangents, strict=True):
+            if dr.grad_enabled(picture):
+                dr.set_grad(picture, Float(np.ascontiguousarray(cotangent, np.float32).ravel()))
+                dr.enqueue(dr.ADMode.Backward, picture)
+        dr.traverse(dr.ADMode.Backward)
+        found: npt.NDArray[np.float32] = dr.grad(table).numpy().reshape(count, padded(rows))[:, :rows].T
+        return found
 
     def trace(
         self, theta: Float, scalars: list[Float], lanes: tuple[Any, ...], octave_limit: int | None
@@ -134,3 +166,16 @@ def _flat(value: Any, width: int) -> Float:
     if isinstance(value, Array3f):
         return dr.ravel(Array3f(value.x + zero, value.y + zero, value.z + zero))
     return value + zero
+
+
+def operations(
+    structure: Structure, theta: npt.NDArray[np.float32], channels: tuple[str, ...], octaves: int
+) -> int:
+    """Operations that the back end emits for one lane, with loops over octaves unrolled to `octaves`."""
+    program, lanes = Program(structure, channels), Lanes(theta.shape[1], 8)
+    with dr.scoped_set_flag(dr.JitFlag.KernelHistory, True):
+        dr.kernel_history_clear()
+        scalars = scalars_of(1.0, (0.5, 0.5))
+        dr.eval(program.trace(Float(packed(theta)), scalars, lanes.arrays(), octaves))
+        entries = dr.kernel_history()
+    return max(int(entry.get("operation_count", 0)) for entry in entries)

@@ -7,13 +7,18 @@ output are left out.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from graph_api.catalog import load_catalog
 from graph_api.catalog.schema import NodeType, Socket
 from graph_api.model import ColorRamp, CurveMapping, Graph, Node, Value
 
+_MOST_DETAIL = 15.0
 OUTPUT = "ShaderNodeOutputMaterial"
 REROUTE = "NodeReroute"
 _OUTPUT_INPUTS = ("Surface", "Displacement")
@@ -92,6 +97,16 @@ class Structure:
 
     def __hash__(self) -> int:
         return self.digest
+
+    def octaves(self, theta: npt.NDArray[np.float32]) -> int:
+        """Octaves that no texture exceeds with the parameters `theta` (rows, settings); 17 where Detail is linked."""
+        most = 1
+        for step in self.steps:
+            for name, _, source in step.inputs:
+                if name == "Detail":
+                    detail = float(theta[source.row].max()) if isinstance(source, Constant) else _MOST_DETAIL
+                    most = max(most, math.floor(min(max(detail, 0.0), _MOST_DETAIL)) + 2)
+        return most
 
 
 @dataclass(frozen=True)

@@ -36,35 +36,39 @@ def scaled_point(i: Inputs, dimensions: int) -> list[Float]:
     return axes if dimensions in (2, 3) else [*axes, i["W"] * scale]
 
 
-def distorted(point: list[Float], distortion: Float, limit: int | None) -> list[Float]:
-    """The point moved by one noise for each axis; costs nothing where Distortion is zero."""
-    count = len(point)
+def distorted(points: list[list[Float]], distortion: Float, limit: int | None) -> list[list[Float]]:
+    """The points, each moved by one noise for each axis; costs nothing where Distortion is zero."""
+    count = len(points[0])
     places = [offset(seed, count) for seed in range(count)]
 
     def added(noise: Float, x: Float) -> Float:
         # Cycles keeps three and four coordinates in vectors, where its compiler fuses nothing.
         return dr.fma(noise, distortion, x) if count < 3 else x + noise * distortion
 
-    def moved(seed: int) -> Float:
+    def moved(point: list[Float], seed: int) -> Float:
         return added(signed_noise([x + o for x, o in zip(point, places[seed], strict=True)]), point[seed])
 
     if limit is not None:
-        return [moved(seed) for seed in range(count)]
-    last = dr.select(distortion != 0, Int32(count), Int32(0))
+        return [[moved(point, seed) for seed in range(count)] for point in points]
+    last = dr.select(distortion != 0, Int32(count * len(points)), Int32(0))
 
     def step(index: Int32, *found: Float) -> tuple[Float, ...]:
-        shift = [_pick(index, [place[axis] for place in places]) for axis in range(count)]
+        which, axis = index // count, index - index // count * count
+        point = [_pick(which, [p[a] for p in points]) for a in range(count)]
+        shift = [_pick(axis, [Float(place[a]) for place in places]) for a in range(count)]
         noise = signed_noise([x + o for x, o in zip(point, shift, strict=True)])
-        moved = (dr.select(index == axis, added(noise, f), f) for axis, f in enumerate(found))
-        return (index + 1, *moved)
+        after = (dr.select(index == position, added(noise, f), f) for position, f in enumerate(found))
+        return (index + 1, *after)
 
-    return list(dr.while_loop((Int32(0), *point), lambda index, *_: index < last, step)[1:])
+    flat = [x for point in points for x in point]
+    result = dr.while_loop((Int32(0), *flat), lambda index, *_: index < last, step)[1:]
+    return [list(result[start : start + count]) for start in range(0, len(result), count)]
 
 
-def _pick(index: Int32, values: list[float]) -> Float:
-    chosen = Float(values[-1])
+def _pick(index: Int32, values: Sequence[Float]) -> Float:
+    chosen = values[-1]
     for position, value in enumerate(values[:-1]):
-        chosen = dr.select(index == position, Float(value), chosen)
+        chosen = dr.select(index == position, value, chosen)
     return chosen
 
 
@@ -79,9 +83,10 @@ def _settings(i: Inputs) -> Fractal:
     )
 
 
-def _point(i: Inputs) -> list[Float]:
-    point = scaled_point(i, DIMENSIONS[i.option("noise_dimensions")])
-    return distorted(point, i["Distortion"], i.octave_limit)
+def _points(places: Sequence[Inputs]) -> list[list[Float]]:
+    first = places[0]
+    dimensions = DIMENSIONS[first.option("noise_dimensions")]
+    return distorted([scaled_point(i, dimensions) for i in places], first["Distortion"], first.octave_limit)
 
 
 def _outputs(i: Inputs, point: list[Float], value: Float, settings: Fractal) -> Outputs:
@@ -97,7 +102,7 @@ def _outputs(i: Inputs, point: list[Float], value: Float, settings: Fractal) -> 
 
 def noise_texture(i: Inputs) -> Outputs:
     """Fractal noise; Color is three fields, of which the first is Factor."""
-    point, settings = _point(i), _settings(i)
+    point, settings = _points([i])[0], _settings(i)
     return _outputs(i, point, KINDS[i.option("noise_type")](point, settings), settings)
 
 
@@ -105,7 +110,7 @@ def noise_texture_at(places: Sequence[Inputs]) -> list[Outputs] | None:
     """Noise at places close together; only the plain sum of octaves is worth it."""
     if places[0].option("noise_type") != "FBM":
         return None
-    points, settings = [_point(i) for i in places], _settings(places[0])
+    points, settings = _points(places), _settings(places[0])
     values = fbm_at(points, settings)
     return [_outputs(i, p, value, settings) for i, p, value in zip(places, points, values, strict=True)]
 

@@ -10,7 +10,6 @@ from typing import Any
 import drjit as dr
 from drjit.auto.ad import Array3f, Bool, Float, Int32
 
-from renderer.preview.bundle import repair
 from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
 from renderer.preview.hashes import float_hash, pcg_unit
 from renderer.preview.nodes.noise import DIMENSIONS
@@ -164,44 +163,35 @@ def _result(cells: Cells, rank: Float, index: Int32) -> Octave:
 
 def f1(cells: Cells, _: Float) -> Octave:
     """The closest point."""
-    return _result(cells, *_closest(cells))
 
-
-def f1_rank(cells: Cells) -> Float:
-    """Rank of the closest point."""
-    return _closest(cells)[0]
-
-
-def _closest(cells: Cells) -> tuple[Any, ...]:
     def body(index: Int32, offset: Sequence[Int32], best: Float, chosen: Int32) -> tuple[Any, ...]:
         rank = cells.rank_of(offset)
         closer = rank < best
         return dr.select(closer, rank, best), dr.select(closer, index, chosen)
 
-    return cells.scan(1, body, (Float(FLOAT_MAX), Int32(0)))
+    return _result(cells, *cells.scan(1, body, (Float(FLOAT_MAX), Int32(0))))
 
 
-def f1_at(places: Sequence[Cells]) -> list[tuple[Float, Int32]]:
-    """Rank and index of the closest point at several places, seen from the first place's cell."""
+def f1_ranks(places: Sequence[Cells]) -> list[Float]:
+    """Rank of the closest point at several places close together, among the cells around the first.
+
+    A place just outside the first one's cell has the same neighbours but for a layer a whole cell away, where the
+    closest point practically never is.
+    """
     first = places[0]
-    locals_ = [
+    others = [
         [p + (b - c) for p, b, c in zip(place.local, place.below, first.below, strict=True)] for place in places[1:]
     ]
 
-    def body(index: Int32, offset: Sequence[Int32], *state: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    def body(_: Int32, offset: Sequence[Int32], *best: Float) -> tuple[Any, ...]:
         jitter = first.jitter(offset)
-        found: list[Any] = []
-        for k, local in enumerate([first.local, *locals_]):
-            reach = [
-                dr.fma(h, first.randomness, Float(o) - x) for h, o, x in zip(jitter, offset, local, strict=True)
-            ]
-            rank = METRICS[first.metric][0](reach, first.exponent)
-            closer = rank < state[2 * k]
-            found += [dr.select(closer, rank, state[2 * k]), dr.select(closer, index, state[2 * k + 1])]
+        found = []
+        for local, least in zip([first.local, *others], best, strict=True):
+            reach = [dr.fma(h, first.randomness, Float(o) - x) for h, o, x in zip(jitter, offset, local, strict=True)]
+            found.append(minimum(METRICS[first.metric][0](reach, first.exponent), least))
         return tuple(found)
 
-    state = first.scan(1, body, (Float(FLOAT_MAX), Int32(0)) * len(places))
-    return [(state[2 * k], state[2 * k + 1]) for k in range(len(places))]
+    return list(first.scan(1, body, (Float(FLOAT_MAX),) * len(places)))
 
 
 def f2(cells: Cells, _: Float) -> Octave:
@@ -412,14 +402,7 @@ def voronoi_texture_at(places: Sequence[Inputs]) -> list[Outputs] | None:
 
     def step(weight: Float, amplitude: Float, scale: Float, *totals: Float) -> tuple[Any, ...]:
         cells = [v.cells(scale) for v in nodes]
-        ranks = [(rank,) for rank, _ in f1_at(cells)]
-        points = [[x * scale for x in v.point] for v in nodes]
-
-        def alone(point: Axes) -> tuple[Float]:
-            moved = Cells.at(point, cells[0].randomness, cells[0].exponent, cells[0].metric, unroll=False)
-            return (f1_rank(moved),)
-
-        found = [cells[0].distance(rank) for (rank,) in repair(points, ranks, alone)]
+        found = [cells[0].distance(rank) for rank in f1_ranks(cells)]
         return tuple(total + weight * amplitude * d for total, d in zip(totals, found, strict=True))
 
     totals = nodes[0].octaves(step, (Float(0.0),) * len(nodes))

@@ -35,7 +35,11 @@ def node_cases(node_type: str) -> list[Case]:
     rng = np.random.default_rng(sum(map(ord, node_type)))
     return list(
         cases(
-            [node_type], {node_type: spec.options}, outputs={node_type: spec.outputs}, rng=rng, settings=SETTINGS,
+            [node_type],
+            {node_type: spec.options},
+            outputs={node_type: spec.outputs},
+            rng=rng,
+            settings=SETTINGS,
             resolution=RESOLUTION,
         )
     )

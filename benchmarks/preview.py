@@ -1,0 +1,289 @@
+"""Pictures per second of the preview against a Blender worker that stays up, and against one Blender start for each.
+
+    python benchmarks/preview.py [--quick]
+
+One graph of two noises, two 3D Voronois, a mapping, a ramp and a mix, with bump; all six channels, 256², batches of 16
+parameter settings; the worker renders one sample on all cores. All sides take turns, so that other load on the machine
+meets each of them. Then: how long a structure never seen compiles, growth with pixels, batch and number of nodes beside
+the arithmetic limit of this machine, and memory over thousands of evaluations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+# Python puts this folder first, where a neighbour would hide the package of its name.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from _report import finish, spread, table
+
+from graph_api.model import ColorRamp, ColorStop, Graph, Link, Node
+from renderer import CHANNELS, BlenderPool, RenderRequest, RenderSettings
+
+SIZE, BATCH = 256, 16
+BARS = {
+    "ratio_preview_to_worker": 30.0,
+    "ratio_preview_to_process": 200.0,
+    "compile_headroom": 1.0,
+    "memory_flatness": 1.0,
+}
+COMPILE_LIMIT_S = 1.5
+# Memory counts as flat when the second half of the evaluations adds less than this.
+MEMORY_LIMIT_MB = 8.0
+
+
+def material(octaves: float = 2.0, extra: int = 0) -> Graph:
+    """The graph of the comparison; `extra` math nodes in a row make others of the same kind but a new structure."""
+    ramp = ColorRamp(
+        (
+            ColorStop(0.2, (0.1, 0.05, 0.02, 1.0)),
+            ColorStop(0.5, (0.4, 0.3, 0.2, 1.0)),
+            ColorStop(0.8, (0.8, 0.7, 0.6, 1.0)),
+        )
+    )
+    nodes = [
+        Node("place", "ShaderNodeTexCoord"),
+        Node("mapping", "ShaderNodeMapping", {"Rotation": (0.0, 0.0, 0.3)}),
+        Node("broad", "ShaderNodeTexNoise", {"Scale": 6.0, "Detail": octaves}),
+        Node("fine", "ShaderNodeTexNoise", {"Scale": 20.0, "Detail": octaves}),
+        Node("cells", "ShaderNodeTexVoronoi", {"Scale": 5.0}),
+        Node("grains", "ShaderNodeTexVoronoi", {"Scale": 9.0}),
+        Node("ramp", "ShaderNodeValToRGB", properties={"color_ramp": ramp}),
+        Node("color", "ShaderNodeMix", properties={"data_type": "RGBA", "blend_type": "OVERLAY"}),
+        Node("height", "ShaderNodeMix", {"Factor_Float": 0.4}),
+        Node("roughness", "ShaderNodeMapRange", {"To Min": 0.3, "To Max": 0.8}),
+        Node("bump", "ShaderNodeBump", {"Distance": 0.01}),
+        Node("shader", "ShaderNodeBsdfPrincipled"),
+        Node("output", "ShaderNodeOutputMaterial"),
+    ]
+    chain = ["height"]
+    wires = [("place", "UV", "mapping", "Vector"), ("broad", "Fac", "ramp", "Fac")]
+    wires += [("mapping", "Vector", name, "Vector") for name in ("broad", "fine", "cells", "grains")]
+    wires += [("ramp", "Color", "color", "A_Color"), ("cells", "Color", "color", "B_Color")]
+    wires += [("color", "Result_Color", "shader", "Base Color"), ("fine", "Fac", "height", "A_Float")]
+    wires += [("grains", "Distance", "height", "B_Float"), ("bump", "Normal", "shader", "Normal")]
+    wires += [("fine", "Fac", "roughness", "Value"), ("roughness", "Result", "shader", "Roughness")]
+    wires += [("shader", "BSDF", "output", "Surface")]
+    for index in range(extra):
+        nodes.append(Node(f"step {index}", "ShaderNodeMath", {"Value_001": 1.01}, {"operation": "MULTIPLY"}))
+        wires.append((chain[-1], "Result_Float" if index == 0 else "Value", f"step {index}", "Value"))
+        chain.append(f"step {index}")
+    wires.append((chain[-1], "Result_Float" if extra == 0 else "Value", "bump", "Height"))
+    return Graph("5.0", {node.id: node for node in nodes}, tuple(Link(*wire) for wire in wires))
+
+
+def render_alone(source: Path, target: Path) -> None:
+    """The process side, run in a fresh Python."""
+    from renderer.blender.engine import Engine  # noqa: PLC0415 - bpy belongs to this side alone
+
+    result = Engine(psutil.cpu_count() or 1).render(pickle.loads(source.read_bytes()))
+    np.savez(target, **result.channels)
+
+
+def process_seconds(item: RenderRequest, folder: Path) -> float:
+    """Wall seconds from the start of a Blender process to its end."""
+    source, target = folder / "request.pickle", folder / "result.npz"
+    source.write_bytes(pickle.dumps(item))
+    start = time.perf_counter()
+    subprocess.run([sys.executable, __file__, "--alone", str(source), str(target)], check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+def batch(turn: int) -> dict[tuple[str, str], np.ndarray]:
+    """Sixteen settings, new ones in each turn."""
+    rng = np.random.default_rng(turn)
+    return {
+        ("broad", "Scale"): rng.uniform(4.0, 8.0, BATCH),
+        ("cells", "Scale"): rng.uniform(3.0, 7.0, BATCH),
+        ("ramp", "color_ramp.positions"): np.sort(rng.uniform(0.0, 1.0, (BATCH, 3)), axis=1),
+    }
+
+
+def compare(rounds: int, budget_s: float) -> tuple[dict[str, float], dict[str, object]]:
+    """The three sides by turns: figures, and the spread of each."""
+    from renderer.preview import PreviewEngine  # noqa: PLC0415 - the process side must not pay for it
+
+    kernel = PreviewEngine().compile(material())
+    request = RenderRequest(material(), "flat", CHANNELS, RenderSettings(SIZE, 1))
+    times: dict[str, list[float]] = {"preview": [], "preview_cpu": [], "worker": [], "worker_cpu": [], "process": []}
+    begun = time.perf_counter()
+    with BlenderPool(1) as pool, tempfile.TemporaryDirectory() as name:
+        worker_render = pool.render(request)
+        assert worker_render.ok
+        worker = psutil.Process(pool.pids[0])
+        kernel.evaluate(batch(0), SIZE, CHANNELS)["beauty"].sum()
+        for turn in range(rounds):
+            start, cpu = time.perf_counter(), time.process_time()
+            for again in range(3):
+                pictures = kernel.evaluate(batch(3 * turn + again), SIZE, CHANNELS)
+                _ = [pictures[channel][0, 0, 0] for channel in CHANNELS]
+            times["preview"].append((time.perf_counter() - start) / (3 * BATCH))
+            times["preview_cpu"].append((time.process_time() - cpu) / (3 * BATCH))
+            start, cpu = time.perf_counter(), sum(worker.cpu_times()[:2])
+            for again in range(3):
+                moved = replace(request.graph.nodes["broad"], inputs={"Scale": 5.0 + turn + again, "Detail": 2.0})
+                pool.render(replace(request, graph=request.graph.with_node(moved)))
+            times["worker"].append((time.perf_counter() - start) / 3)
+            times["worker_cpu"].append((sum(worker.cpu_times()[:2]) - cpu) / 3)
+            times["process"].append(process_seconds(request, Path(name)))
+            if (time.perf_counter() - begun) * (turn + 2) / (turn + 1) > budget_s:
+                break
+        single = kernel.evaluate({}, SIZE, CHANNELS)
+        for channel in CHANNELS:
+            np.testing.assert_allclose(single[channel][0], worker_render.channels[channel], atol=2e-3, err_msg=channel)
+    seen = {name: spread(values) for name, values in times.items()}
+    table(
+        ("side", "ms an image", "q1", "q3", "rounds"),
+        [(name, 1e3 * s["median"], 1e3 * s["q1"], 1e3 * s["q3"], s["n"]) for name, s in seen.items()],
+    )
+    figures = {
+        "ratio_preview_to_worker": seen["worker"]["median"] / seen["preview"]["median"],
+        "ratio_preview_to_process": seen["process"]["median"] / seen["preview"]["median"],
+        "ratio_cpu_time_to_worker": seen["worker_cpu"]["median"] / seen["preview_cpu"]["median"],
+        "preview_images_per_second": 1.0 / seen["preview"]["median"],
+    }
+    return figures, {"seconds_an_image": seen}
+
+
+def fresh_compile_seconds(folder: Path) -> float:
+    """First evaluation of a structure, in a new process with no cache on disk, less a second evaluation."""
+    code = (
+        "import sys, time; sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
+        "import preview\nfrom renderer import CHANNELS\nfrom renderer.preview import PreviewEngine\n"
+        "engine = PreviewEngine()\n"
+        "def run(kernel):\n"
+        "    start = time.perf_counter(); kernel.evaluate({}, 64, CHANNELS)['beauty'].sum()\n"
+        "    return time.perf_counter() - start\n"
+        "run(engine.compile(preview.material(extra=1)))\n"
+        "kernel = engine.compile(preview.material()); first = run(kernel); print(first - run(kernel))\n"
+    )
+    root, here = str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent)
+    import os  # noqa: PLC0415
+
+    environment = {**os.environ, "HOME": str(folder)}
+    command = [sys.executable, "-c", code, root, here]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return float(run.stdout.split()[-1])
+
+
+def growth() -> dict[str, object]:
+    """Milliseconds an image by pixels, batch and nodes."""
+    from renderer.preview import PreviewEngine  # noqa: PLC0415
+
+    engine = PreviewEngine()
+    rows: list[tuple[object, ...]] = []
+    found: dict[str, dict[str, float]] = {"pixels": {}, "batch": {}, "nodes": {}}
+
+    def milliseconds(kernel: object, settings: int, size: int) -> float:
+        params = {("broad", "Scale"): np.linspace(4.0, 8.0, settings)}
+        runs = []
+        for _ in range(4):
+            start = time.perf_counter()
+            kernel.evaluate(params, size, CHANNELS)["beauty"].sum()  # type: ignore[attr-defined]
+            runs.append((time.perf_counter() - start) / settings)
+        return 1e3 * min(runs[1:])
+
+    kernel = engine.compile(material())
+    for size in (64, 128, 256, 512):
+        found["pixels"][str(size)] = milliseconds(kernel, 4, size)
+    for settings in (1, 4, 16, 64):
+        found["batch"][str(settings)] = milliseconds(kernel, settings, 128)
+    for extra in (0, 4, 16):
+        found["nodes"][str(13 + extra)] = milliseconds(engine.compile(material(extra=extra)), 16, 128)
+    for axis, values in found.items():
+        rows += [(f"{axis} {key}", value) for key, value in values.items()]
+    table(("growth", "ms an image"), rows)
+    return {"growth_ms": found, "limit": arithmetic_limit(engine)}
+
+
+def arithmetic_limit(engine: object) -> dict[str, float]:
+    """The time the kernel's own number of operations takes at this machine's measured rate, all in registers."""
+    import drjit as dr  # noqa: PLC0415
+    from drjit.auto import Float, UInt32  # noqa: PLC0415
+
+    lanes, steps = 1 << 20, 64
+
+    def rate() -> float:
+        """Hash and interpolation work: rounds of xor, subtract, rotate, and of multiply-add, eight independent ones."""
+        words = [dr.arange(UInt32, lanes) + index for index in range(8)]
+        values = [Float(word) for word in words]
+        for _ in range(steps):
+            words = [(word ^ 0x9E3779B9) - ((word << 7) | (word >> 25)) for word in words]
+            values = [dr.fma(value, 0.5, 1.0) for value in values]
+        total = sum(words[1:], words[0])
+        both = sum(values[1:], values[0]) + Float(total)
+        start = time.perf_counter()
+        dr.eval(both)
+        dr.sync_thread()
+        return lanes * steps * 8 * 6 / (time.perf_counter() - start)
+
+    rate()
+    best = max(rate() for _ in range(3))
+    kernel = engine.compile(material())  # type: ignore[attr-defined]
+    operations = operation_count(kernel)
+    limit = 1e3 * operations * SIZE * SIZE / best
+    table(
+        ("arithmetic limit", ""),
+        [("operations a second", best), ("operations a pixel", operations), ("ms an image at 256²", limit)],
+    )
+    return {"operations_per_second": best, "operations_per_pixel": operations, "ms_an_image": limit}
+
+
+def operation_count(kernel: object) -> float:
+    """Operations of one pixel, loops unrolled to the octaves of this graph."""
+    from renderer.preview.program import operations  # noqa: PLC0415
+
+    return float(operations(kernel.plan.structure, kernel.theta({}), CHANNELS, octaves=3))  # type: ignore[attr-defined]
+
+
+def memory_mb(evaluations: int) -> dict[str, float]:
+    """Resident memory after the first tenth, at half time and at the end."""
+    from renderer.preview import PreviewEngine  # noqa: PLC0415
+
+    kernel = PreviewEngine().compile(material())
+    process = psutil.Process()
+    marks = {evaluations // 10: "tenth", evaluations // 2: "half", evaluations: "end"}
+    found = {}
+    for count in range(1, evaluations + 1):
+        kernel.evaluate({("broad", "Scale"): [3.0 + count % 17]}, 16, CHANNELS)["beauty"].sum()
+        if count in marks:
+            found[marks[count]] = process.memory_info().rss / 2**20
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    parser.add_argument("--alone", nargs=2, metavar=("REQUEST", "RESULT"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.alone:
+        render_alone(Path(options.alone[0]), Path(options.alone[1]))
+        return 0
+    figures, details = compare(*((3, 18.0) if options.quick else (12, 240.0)))
+    with tempfile.TemporaryDirectory() as name:
+        compiled = fresh_compile_seconds(Path(name))
+    figures["compile_seconds"] = compiled
+    figures["compile_headroom"] = COMPILE_LIMIT_S / max(compiled, 1e-3)
+    if not options.quick:
+        details.update(growth())
+    memory = memory_mb(500 if options.quick else 10_000)
+    grown = memory["end"] - memory["half"]
+    figures["memory_growth_mb"] = grown
+    figures["memory_flatness"] = MEMORY_LIMIT_MB / max(grown, MEMORY_LIMIT_MB / 100)
+    details["memory_mb"] = memory
+    print()
+    return finish("preview", figures, BARS, details=details, packages=("bpy", "numpy", "drjit", "karellen-llvm-core"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
