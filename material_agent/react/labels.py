@@ -29,11 +29,14 @@ FEW = 3  # below this number a share says nothing
 
 @dataclass(frozen=True)
 class Trace:
-    """What the rules look at: the steps, how they ended, and the share in [0, 1] of the turns that was used."""
+    """What the rules look at: the steps, how they ended, and the share in [0, 1] of its allowance that was used.
+
+    The allowance is turns, or candidates of a search, whichever was used more.
+    """
 
     steps: Sequence[Step]
     stop: Stop
-    turns_used: float
+    used: float
 
     def count(self, holds: Callable[[Step], bool]) -> int:
         """How many steps fulfil a condition."""
@@ -57,8 +60,8 @@ def _early_finish(trace: Trace) -> str:
     refused = ends.count("rejected")
     if refused:
         return f"finish was asked for {refused} times before the evidence was there"
-    if trace.stop.kind == "finished" and trace.turns_used < MANY:
-        return f"gave up after {trace.turns_used:.0%} of its turns"
+    if trace.stop.kind == "finished" and trace.used < MANY:
+        return f"gave up after {trace.used:.0%} of its turns and candidates"
     return ""
 
 

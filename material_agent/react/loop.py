@@ -109,12 +109,18 @@ class Inner:
             return Stop("step_limit", f"{self._turns} turns, the limit")
         return None
 
+    def _used(self, brief: Brief) -> float:
+        """The share of the attempt's turns, or of its candidates, that was used, whichever is larger."""
+        candidates = self._ledger.spent["candidates"] - self._before["candidates"]
+        share = brief.share.get("candidates", 0.0)
+        return max(self._turns / self._rules.max_steps, candidates / share if share else 0.0)
+
     def _end(self, brief: Brief, stop: Stop, structure: str) -> Attempt:
         finish = self._environment.finished
         outcome: Outcome = "stopped" if finish is None else finish.outcome
         label, fact = "", ""
         if outcome != "success":
-            label, fact = label_failure(Trace(self._history, stop, self._turns / self._rules.max_steps))
+            label, fact = label_failure(Trace(self._history, stop, self._used(brief)))
         return Attempt(
             number=brief.attempt,
             outcome=outcome,
