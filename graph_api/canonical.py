@@ -93,15 +93,20 @@ def _hashes(payloads: Mapping[str, str], feeds: Feeds) -> dict[str, str]:
     def combine(name: str, known: Mapping[str, str]) -> str:
         return digest(payloads[name], sorted([slot, out, known[source]] for source, out, slot in feeds.get(name, [])))
 
-    waiting = dict.fromkeys(payloads)
-    while True:
-        ready = [name for name in waiting if all(source in done for source, _, _ in feeds.get(name, []))]
-        if not ready:
-            break
-        for name in ready:
-            done[name] = combine(name, done)
-            del waiting[name]
-    rest = {name: payloads[name] for name in waiting}
+    users: dict[str, list[str]] = {}
+    lacking = {name: len(feeds.get(name, [])) for name in payloads}
+    for name in payloads:
+        for source, _, _ in feeds.get(name, []):
+            users.setdefault(source, []).append(name)
+    ready = [name for name, count in lacking.items() if count == 0]
+    while ready:
+        name = ready.pop()
+        done[name] = combine(name, done)
+        for user in users.get(name, []):
+            lacking[user] -= 1
+            if lacking[user] == 0:
+                ready.append(user)
+    rest = {name: payloads[name] for name in payloads if name not in done}
     for _ in rest:
         known = {**done, **rest}
         rest = {name: combine(name, known) for name in rest}

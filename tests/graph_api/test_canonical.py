@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -183,3 +184,12 @@ def test_circles_and_broken_links_of_foreign_graphs_do_not_break_it() -> None:
     assert content_hash(Graph("5.0", nodes, (Link("a", "Value", "gone", "x"),)))
     odd = Graph("5.0", {"a": Node("a", "Unknown", {"x": float("nan")}, {"y": 1e300})})
     assert content_hash(odd) == content_hash(odd)
+
+
+def test_a_long_chain_is_hashed_in_time_that_grows_with_its_length() -> None:
+    """Each link once: a search hashes every candidate, and a quadratic walk took seconds for 600 nodes."""
+    nodes = {f"n{i}": Node(f"n{i}", "ShaderNodeMath") for i in range(3000)}
+    links = tuple(Link(f"n{i}", "Value", f"n{i + 1}", "Value") for i in range(2999))
+    start = time.process_time()
+    content_hash(Graph("5.0", nodes, links))
+    assert time.process_time() - start < 3.0
