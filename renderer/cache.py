@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +27,16 @@ class RenderCache:
         self._bytes = 0
         self._lock = threading.Lock()
         self._disk: Any = None
+        self.problem = ""
+        """Why the disk part was given up, empty while it serves; rendering goes on without it."""
         if folder is not None:
             import diskcache  # noqa: PLC0415
 
             # The disk cache pickles what we put in it; the folder is the user's own.
-            self._disk = diskcache.Cache(
-                str(folder), size_limit=int(disk_mb * 2**20), eviction_policy="least-recently-used"
-            )
+            with self._giving_up_on_faults():
+                self._disk = diskcache.Cache(
+                    str(folder), size_limit=int(disk_mb * 2**20), eviction_policy="least-recently-used"
+                )
 
     def get(self, request: RenderRequest, blender_version: str) -> RenderResult | None:
         """The kept result of this very request, with the channels asked for, or None."""
@@ -41,7 +46,8 @@ class RenderCache:
             if found is not None:
                 self._memory.move_to_end(key)
         if found is None and self._disk is not None:
-            found = self._disk.get(key)
+            with self._giving_up_on_faults():
+                found = self._disk.get(key)
             if found is not None:
                 self._remember(key, found)
         if found is None or any(name not in found.channels for name in request.channels):
@@ -61,12 +67,22 @@ class RenderCache:
             result = replace(result, channels={**known.channels, **result.channels})
         self._remember(key, result)
         if self._disk is not None:
-            self._disk.set(key, result)
+            with self._giving_up_on_faults():
+                self._disk.set(key, result)
 
     def close(self) -> None:
         """Close the disk part."""
         if self._disk is not None:
             self._disk.close()
+
+    @contextmanager
+    def _giving_up_on_faults(self) -> Iterator[None]:
+        """A full disk, a read-only folder or a damaged file must not cost a render: the disk part is left alone."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - SQLite, the file system and a damaged pickle raise anything
+            self._disk = None
+            self.problem = f"the cache on disk is not used: {type(error).__name__}: {error}"
 
     def _remember(self, key: str, result: RenderResult) -> None:
         with self._lock:

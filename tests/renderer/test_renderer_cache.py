@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,3 +126,34 @@ def test_l1_a_picture_edited_in_place_is_rendered_anew(tmp_path) -> None:
 def test_settings_that_no_render_can_have_are_refused(name, value) -> None:
     with pytest.raises(ValueError, match=f"expected {name} above 0"):
         RenderSettings(**{name: value})
+
+
+def spoil(folder: Path, pattern: str, content: bytes) -> None:
+    good = RenderCache(folder=folder)
+    with BlenderPool(1, cache=good) as pool:
+        assert pool.render(request(textured(), size=128)).ok
+    good.close()
+    spoiled = list(folder.rglob(pattern))
+    assert spoiled
+    for path in spoiled:
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: folder.write_text("a file, no folder"),
+        lambda folder: spoil(folder, "*.db*", b"no database" * 500),
+        lambda folder: spoil(folder, "*.val", b"\x80no pickle"),
+        lambda folder: spoil(folder, "*.val", b""),
+    ],
+)
+def test_a_cache_that_cannot_be_used_costs_no_render_and_says_so(pool, tmp_path, damage) -> None:
+    damage(tmp_path / "cache")
+    cache = RenderCache(folder=tmp_path / "cache")
+    result = pool.render(request(textured(), size=128))
+    assert cache.get(request(textured(), size=128), result.blender_version) is None
+    cache.put(request(textured(), size=128), result)
+    assert cache.problem.startswith("the cache on disk is not used: ")
+    assert cache.get(request(textured(), size=128), result.blender_version) is not None
+    cache.close()
