@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from material_agent.budget import Ledger
 from material_agent.errors import BadInput
@@ -56,7 +58,7 @@ class EventLog:
                 "spent": spent,
             }
         )
-        self._file.write(stamped.model_dump_json() + "\n")
+        self._file.write(_line(stamped) + "\n")
         self._file.flush()
         if stamped.durable:
             os.fsync(self._file.fileno())
@@ -75,6 +77,22 @@ class EventLog:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _line(event: Event) -> str:
+    try:
+        return event.model_dump_json()
+    except PydanticSerializationError:
+        # An actor may write half a character (a lone surrogate), which no file can hold; a log must not fail for it.
+        return json.dumps(_writable(event.model_dump(mode="python")), allow_nan=False)
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    return [_writable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class EventFile(NamedTuple):

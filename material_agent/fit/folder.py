@@ -114,7 +114,7 @@ class RunFolder:
 
     def write_text(self, name: str, text: str) -> str:
         """Write text atomically."""
-        return self.write(name, lambda path: path.write_text(text, "utf-8"))
+        return self.write(name, lambda path: path.write_text(text, "utf-8", errors="replace"))
 
     def write_json(self, name: str, data: Mapping[str, Any]) -> str:
         """Write JSON atomically."""

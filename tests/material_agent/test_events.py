@@ -67,3 +67,12 @@ def test_a_repeated_attempt_replaces_what_it_logged_before():
     new = Thought(text="new", attempt=2)
     events = effective([kept, old, Resumed(repeats=2), new])
     assert [event.text for event in events if event.kind == "thought"] == ["first attempt", "new"]
+
+
+def test_half_a_character_from_an_actor_does_not_end_the_log(tmp_path):
+    with EventLog(tmp_path / "e.jsonl", Ledger()) as log:
+        log.write(Thought(text="a\ud800b"))
+        log.write(Proposal(observation="a1.o1", action={"op": "note", "text": "\udcff", "list": ("\ud800", 1.5)}))
+    first, second = read_events(tmp_path / "e.jsonl").events
+    assert first.text == "a?b"
+    assert second.action == {"op": "note", "text": "?", "list": ["?", 1.5]}
