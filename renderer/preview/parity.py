@@ -127,13 +127,14 @@ def _choices(
     count = int(np.prod([len(values) for values in axes.values()])) if axes else 1
     if full and count <= FULL_PRODUCT:
         return [tuple(zip(axes, combination, strict=True)) for combination in product(*axes.values())]
-    # The first property decides most: the others vary within each of its items.
+    # One property at a time moves off its default; the full sweep does so within every item of the first property.
     base = {name: kind.properties[name].default for name in axes}
+    leaders = next(iter(axes.values()), [False]) if full else [next(iter(base.values()), False)]
     found: dict[tuple[tuple[str, str | bool], ...], None] = {}
-    for first in next(iter(axes.values()), [False]):
+    for leader in leaders:
         for name, values in axes.items():
             for value in values:
-                chosen = {**base, next(iter(axes)): first, name: value}
+                chosen = {**base, next(iter(axes)): leader, name: value}
                 found[tuple((key, chosen[key]) for key in axes)] = None  # type: ignore[misc]
     return list(found) or [()]
 

@@ -55,14 +55,19 @@ class Lanes:
 
 
 _KEPT_RECORDINGS = 8
+_ALIGNMENT = 64
 
 
 def packed(theta: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """A parameter table (rows, settings) as the kernel reads it: setting by setting, padded to whole blocks, flat."""
     rows, count = theta.shape
-    buffer = np.zeros((count, padded(rows)), np.float32)
-    buffer[:, :rows] = theta.T
-    return buffer.ravel()
+    stride = padded(rows)
+    # Dr.Jit uses the memory in place, and compiles another kernel for memory that is not aligned to its vectors.
+    raw = np.zeros(4 * count * stride + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    buffer = raw[start : start + 4 * count * stride].view(np.float32)
+    buffer.reshape(count, stride)[:, :rows] = theta.T
+    return buffer
 
 
 def scalars_of(size_m: float, jitter: tuple[float, float]) -> list[Float]:

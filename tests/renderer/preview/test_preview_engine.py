@@ -50,8 +50,9 @@ def test_numbers_compile_nothing(engine: PreviewEngine) -> None:
             other.evaluate({("noise", "Detail"): [float(index)]}, 32)["base_color"].sum()
         history = dr.kernel_history()
     assert engine.compiled == made
-    assert history
-    assert all(entry["cache_hit"] for entry in history)
+    kernels = [entry for entry in history if "cache_hit" in entry]
+    assert len(kernels) >= 5
+    assert all(entry["cache_hit"] for entry in kernels)
 
 
 @needs_preview
@@ -134,9 +135,9 @@ def test_derivatives_equal_central_differences(engine: PreviewEngine) -> None:
         largest = float(np.abs(found[key]).max())
         for index in range(min(value.size, 3)):
             step = np.zeros(value.size)
-            step[index] = 4e-3
+            step[index] = 1e-3
             step = step.reshape(value.shape)
-            numeric = (total(key, value + step) - total(key, value - step)) / 8e-3
+            numeric = (total(key, value + step) - total(key, value - step)) / 2e-3
             assert found[key].ravel()[index] == pytest.approx(numeric, rel=0.01, abs=0.01 * largest), (key, index)
 
 
