@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,51 @@ def test_b1_a_real_blender_with_a_broken_library(tmp_path) -> None:
     assert run.returncode == 3, run.stderr
     assert "libXrender.so.1" in run.stdout and "libxrender1" in run.stdout
     assert len(run.stdout.splitlines()) == 1
+
+
+# Nothing is deleted in here: what is mounted goes with the namespace.
+HIDE = """
+set -e
+mount --bind "$1" "$2/real"
+mount --bind "$2/links" "$1"
+shift 2
+exec "$@"
+"""
+
+
+def test_b1_a_machine_without_the_library(tmp_path) -> None:
+    """The real loader finds no libXrender at all: in a mount namespace of the test's own its folder lacks the file."""
+    module = blender_module()
+    assert module is not None
+    needs = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
+    found = next((line.split()[2] for line in needs.splitlines() if "libXrender" in line), None)
+    own = ["unshare", "--map-root-user", "--mount"]
+    if found is None or shutil.which("unshare") is None or subprocess.run([*own, "true"], check=False).returncode:
+        pytest.skip("this Blender does not load libXrender, or this system gives no mount namespaces")
+    folder = Path(found).resolve().parent
+    for name in ("real", "links"):
+        (tmp_path / name).mkdir()
+    for file in folder.iterdir():
+        if not file.name.startswith("libXrender.so"):
+            (tmp_path / "links" / file.name).symlink_to(tmp_path / "real" / file.name)
+    hidden = [*own, "bash", "-c", HIDE, "hide", str(folder), str(tmp_path), sys.executable]
+    cli = ["-m", "material_agent.cli"]
+    programs = {
+        "from Python": ["-c", CODE.format(root=str(HERE.parent.parent), here=str(HERE))],
+        "fit": [*cli, "fit", "skimage:brick", "-o", str(tmp_path / "run")],
+        "doctor": [*cli, "doctor"],
+    }
+    for name, words in programs.items():
+        run = subprocess.run([*hidden, *words], cwd=HERE.parent.parent, capture_output=True, text=True, timeout=60,
+                             check=False)  # fmt: skip
+        said = [line for line in (run.stdout + run.stderr).splitlines() if "libXrender.so.1" in line]
+        assert run.returncode == 3, (name, run.stderr)
+        assert any("libxrender1" in line for line in said) or name == "doctor", (name, said)
+        assert "Traceback" not in run.stderr
+        if name != "doctor":
+            assert len(said) == 1
+        else:
+            assert "apt-get install -y libxrender1" in run.stdout
 
 
 def test_probe_sees_this_machine(pool) -> None:

@@ -243,6 +243,51 @@ def test_b4_a_module_of_the_users_folder_does_not_reach_the_workers(tmp_path) ->
     assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
 
 
+def bare(body: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A user's script that has nothing of ours in it: what Python and Blender do by themselves."""
+    path = folder / "bare_script.py"
+    path.write_text(body, encoding="utf-8")
+    return subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, timeout=60,
+                          check=False)  # fmt: skip
+
+
+def test_b4_b_a_script_that_itself_first_imports_bpy_in_a_thread_ends_as_it_would_without_us(tmp_path) -> None:
+    """Case B4 b to the letter. Blender 5.0 crashes at the exit of such a script, four lines without us included.
+
+    That is between Python and Blender, and nobody but the script's author can import bpy in the main thread first.
+    What is in our hands: the results are whole, and we add nothing to the end.
+    """
+    in_thread = (
+        "import threading\ndef work():\n    import bpy\nt = threading.Thread(target=work)\nt.start(); t.join()\n"
+    )
+    alone = bare(f"{in_thread}print('done')", tmp_path)
+    assert alone.stdout == "done\n"
+    process = script(in_thread + IN_THREAD.replace("work", "render") + "\nprint('done')", tmp_path)
+    output, errors = process.communicate()
+    assert output == "done\n", errors
+    assert process.returncode in (0, alone.returncode), errors
+
+
+def test_b4_d_two_jobs_in_a_working_folder_with_a_dis_py(tmp_path) -> None:
+    """The command as it is installed; its folder, not the working folder, comes first on Python's path."""
+    (tmp_path / "dis.py").write_text("raise SystemExit('the wrong dis')", encoding="utf-8")
+    program = Path(sys.executable).with_name("material-agent")
+    words = [str(program), "fit", "checkerboard", "-j", "2", "--max-renders", "0", "-q", "-o", "run",
+             "--actor", f"scripted:{ROOT / 'examples' / 'script.json'}"]  # fmt: skip
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 1, run.stderr
+    assert '"blender": ' in (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
+
+
+def test_b4_d_a_dis_py_beside_the_users_script_stops_python_before_us(tmp_path) -> None:
+    """There the standard library itself gets the wrong module, before a line of ours has run: `dataclasses` will do."""
+    (tmp_path / "dis.py").write_text("raise SystemExit('the wrong dis')", encoding="utf-8")
+    alone = bare("import dataclasses", tmp_path)
+    assert (alone.returncode, alone.stderr.strip()) == (1, "the wrong dis")
+    process = script(START, tmp_path)
+    assert (process.returncode, process.communicate()[1].strip()) == (1, "the wrong dis")
+
+
 def test_blenders_chatter_never_reaches_our_output(capfd) -> None:
     with BlenderPool(1) as pool:
         assert pool.render(request(textured())).ok
