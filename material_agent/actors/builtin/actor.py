@@ -27,6 +27,8 @@ FALLBACK_ALLOWANCE = 900.0
 PRIOR, LATTICE = 0.05, 0.04
 """What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
 LEADERS_RESOLUTION = 256
+SHARES, NEAR = (0.2, 0.1, 0.1), 0.08
+"""Shares of the allowance that refine the finalists; how far behind plain noise may be and still be one of them."""
 PROGRESS = 0.002
 """A smaller rise of the reward does not pay for the nodes of an edit."""
 
@@ -105,12 +107,14 @@ class BuiltinActor:
         if ALWAYS in found and ALWAYS not in survivors:
             leaders.append(found[ALWAYS][0].proposal)
         first = searcher.judge(leaders, LEADERS_RESOLUTION)
-        names = list(dict.fromkeys(item.proposal.structure.name for item in first))[:2] or list(found)[:2]
+        names = list(dict.fromkeys(item.proposal.structure.name for item in first)) or list(found)
         pool = [item.proposal for item in first[:1]]
-        for name, share in zip(names, (0.2, 0.1), strict=False):
+        for name, share in zip(_finalists(names, first), SHARES, strict=False):
             best = next((item for item in first if item.proposal.structure.name == name), found[name][0])
             pool += [item.proposal for item in refine(searcher, best, share * allowance)[:2]]
         judged = searcher.judge(pool)
+        judged += searcher.judge([fresh for item in judged[:2] for fresh in searcher.corrected(item)])
+        judged.sort(key=lambda item: -item.score)
         if not judged:
             best = max((scored[0] for scored in found.values()), key=lambda item: item.score)
             return (
@@ -178,6 +182,15 @@ class BuiltinActor:
         failures = "; ".join(evaluation.failures[:3]) if evaluation is not None else "no verdict"
         reason = f"{why + ': ' if why else ''}{failures or 'the evaluation budget is spent'}"
         return Turn((Finish("unfinished", reason),), reason)
+
+
+def _finalists(names: Sequence[str], judged: Sequence[Scored]) -> list[str]:
+    """The two best structures, and plain noise where it is near: it often gains most from refinement."""
+    chosen = list(names[:2])
+    noise = next((item for item in judged if item.proposal.structure.name == ALWAYS), None)
+    if noise is not None and ALWAYS not in chosen and noise.score > judged[0].score - NEAR:
+        chosen.append(ALWAYS)
+    return chosen
 
 
 def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 from scipy import ndimage
 
-from material_agent.actors.builtin.color import ordered_colors
+from material_agent.actors.builtin.color import ordered_colors, srgb_to_linear
 from material_agent.context import Context
 
 Array = npt.NDArray[np.floating[Any]]
@@ -40,7 +41,7 @@ class Measurements:
 
     `numbers` holds only what was measured. `lattices`: alternative values for columns, rows, offset and angle, best
     first. `pixels` (H, W, 3): a sample of the picture, sRGB. `regions`: None when the picture has but one. `loose`: the
-    lattice was estimated from sizes, not found.
+    lattice was estimated from sizes, not found. `deviation`: of linear luma, see `luma_deviation`; 0 if unknown.
     """
 
     numbers: Mapping[str, float]
@@ -50,6 +51,7 @@ class Measurements:
     regions: Regions | None = None
     regular: bool = False
     loose: bool = False
+    deviation: float = 0.0
 
     def has(self, need: str) -> bool:
         """Whether what a structure needs was measured."""
@@ -86,6 +88,12 @@ def _thumbnail(image: Array) -> Array:
     return np.asarray(image[::step, ::step], dtype=np.float64)
 
 
+def luma_deviation(linear: Array) -> float:
+    """Deviation of the luma of a scene-linear picture (H, W, 3) at 256 px, where the evaluator judges contrast."""
+    luma = np.asarray(linear, dtype=np.float32) @ np.array([0.2126, 0.7152, 0.0722], dtype=np.float32)
+    return float(np.asarray(Image.fromarray(luma).resize((256, 256), Image.Resampling.BOX)).std())
+
+
 def _blob_scale(luma: Array) -> float:
     """Features per picture: from the centroid of the power spectrum above one cycle, in the log of frequency."""
     side = min(luma.shape)
@@ -107,10 +115,10 @@ def measure(context: Context) -> Measurements:
     numbers: dict[str, float] = {"blob_scale": min(max(_blob_scale(luma), 1.6), 60.0)}
     centred = luma - luma.mean()
     numbers["polarity"] = 1.0 if float((centred**3).mean()) > 0 else -1.0
-    pixels = _thumbnail(image)
+    pixels, deviation = _thumbnail(image), luma_deviation(srgb_to_linear(image))
     if context.decomposition is None:
-        return Measurements(numbers, {}, (), pixels)
-    return _from_analysis(context, numbers, pixels)
+        return Measurements(numbers, {}, (), pixels, deviation=deviation)
+    return replace(_from_analysis(context, numbers, pixels), deviation=deviation)
 
 
 def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -> Measurements:

@@ -84,12 +84,16 @@ def _overlay_for(wanted: Ban) -> str:
 
 
 def _entries(structure: Structure, measured: Measurements) -> list[Proposal]:
-    """One proposal for each lattice worth trying, or one."""
+    """One proposal for each lattice worth trying, or one, and for each of the structure's starts."""
     lattices: tuple[Mapping[str, float] | None, ...] = measured.lattices if structure.needs == "lattice" else (None,)
     if measured.loose and structure.needs == "lattice":
         # What was only estimated may be searched.
         structure = replace(structure, parameters=tuple(replace(p, hard=False) for p in structure.parameters))
-    return [Proposal(structure, start_values(structure, measured, lattice)) for lattice in lattices]
+    return [
+        Proposal(structure, {**start_values(structure, measured, lattice), **start})
+        for lattice in lattices
+        for start in structure.starts
+    ]
 
 
 def breaks(structure: Structure, bans: tuple[Ban, ...]) -> bool:

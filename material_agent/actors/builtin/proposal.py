@@ -82,7 +82,8 @@ class Builder:
 
     def fit(self, proposal: Proposal, probe: FloatArray, height: FloatArray) -> Proposal:
         """The proposal with colours and ranges from its probe: `probe` (H, W, 3), `height` (H, W, 1)."""
-        structure, contrast = proposal.structure, proposal.values["contrast"]
+        structure = proposal.structure
+        contrast = proposal.values["contrast"] * proposal.values.get("spread", 1.0)
         light = self.surface.light.times(proposal.values.get("exposure", 1.0))
         pattern, figure, mask = (np.asarray(probe[..., c], dtype=np.float64) for c in range(3))
         raised = span(height)

@@ -82,9 +82,9 @@ class Repairer:
         role = move.partition(":")[2]
         names = branch_parameters(current.structure, role) if role else {p.name for p in current.structure.parameters}
         if move == "recolor":
-            # The values stay; fitting again uses the exposure that the last picture asked for.
-            scored = searcher.screen([replace(current, fit=None)])
-            return searcher.fit([replace(scored[0].proposal, fit=None)]) if scored else []
+            # The values stay; fitting again uses the exposure and contrast that the picture asks for.
+            judged = searcher.judge([current])
+            return searcher.corrected(judged[0]) if judged else []
         return self._search(current, lambda p: p.name in names, allowance, 0.12)
 
     def _search(

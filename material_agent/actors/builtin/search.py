@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_api.actions import Edit
-from material_agent.actors.builtin.measurements import Measurements
+from material_agent.actors.builtin.measurements import Measurements, luma_deviation
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
 from material_agent.actors.builtin.structure import Parameter, Structure
 from material_agent.errors import BudgetExhausted
@@ -68,9 +68,17 @@ class Searcher:
         """The proposal with its exposure corrected by the mean that its relief and clipping left."""
         seen = float(np.clip(trial.channels["beauty"], 0, 1).mean())
         wanted = float(self.builder.measured.colors.mean())
-        step = min(max(seen / max(wanted, 1e-3), 0.7), 1.4)
-        exposure = min(max(proposal.values.get("exposure", 1.0) * step, 0.5), 1.6)
-        return replace(proposal, values={**proposal.values, "exposure": exposure})
+        return _scaled(proposal, "exposure", seen / max(wanted, 1e-3))
+
+    def corrected(self, judged: Scored) -> list[Proposal]:
+        """Fitted anew for the mean and the contrast that the judged picture, relief and grain included, fell short of.
+
+        In a list, which is empty when it no longer builds.
+        """
+        seen = luma_deviation(np.clip(judged.trial.channels["beauty"], 0, 1))
+        wanted = self.builder.measured.deviation or seen
+        exposed = self._exposed(judged.proposal, judged.trial)
+        return self.fit([_scaled(exposed, "spread", wanted / max(seen, 1e-4))])
 
     def judge(self, proposals: Sequence[Proposal], resolution: int = JUDGE_RESOLUTION) -> list[Scored]:
         """Put fitted proposals before the full evaluator; best first."""
@@ -89,6 +97,12 @@ class Searcher:
         except BudgetExhausted:
             self.left = 0
             return []
+
+
+def _scaled(proposal: Proposal, name: str, factor: float) -> Proposal:
+    """With a correction of the closed-form colours multiplied, in steps and within bounds that keep it a correction."""
+    value = proposal.values.get(name, 1.0) * min(max(factor, 0.7), 1.4)
+    return replace(proposal, values={**proposal.values, name: min(max(value, 0.5), 1.6)})
 
 
 def start_values(structure: Structure, measured: Measurements, lattice: Mapping[str, float] | None) -> dict[str, float]:

@@ -73,7 +73,10 @@ class NodeSpec:
 
 @dataclass(frozen=True)
 class Structure:
-    """A kind of material. `needs` names a measurement without which it cannot be built ("" for none)."""
+    """A kind of material. `needs` names a measurement without which it cannot be built ("" for none).
+
+    `starts`: values of the sub-kinds that enter the race, such as the twills of a houndstooth and of a plain check.
+    """
 
     name: str
     title: str
@@ -87,6 +90,7 @@ class Structure:
     figure: str = ""
     height: str = ""
     overlays: tuple[str, ...] = ()
+    starts: tuple[Mapping[str, float], ...] = ({},)
 
     def parameter(self, name: str) -> Parameter:
         """The parameter `name`. Raises KeyError."""
@@ -152,6 +156,7 @@ def _load(name: str, text: str) -> Structure:
         name, data["title"], data["evidence"], data.get("needs", ""),
         own + shared, _nodes(items), data["pattern"],
         data.get("mask", ""), data.get("mask_softness", ""), data.get("figure", ""), data.get("height", ""),
+        starts=tuple(data.get("starts", ({},))),
     )  # fmt: skip
 
 
