@@ -23,6 +23,8 @@ _QUEUE_DEPTH = 2
 # How often a running render's memory is looked at.
 _WATCH_S = 0.25
 _HAND_BACK_S = 2.0
+# A process may be lost to the machine while Blender loads; a second loss is the installation's fault.
+_STARTS = 2
 
 
 class BlenderPool:
@@ -135,6 +137,7 @@ class BlenderPool:
         return self.version
 
     def _greet(self, worker: Worker) -> None:
+        starts = 1
         while not worker.version:
             if not worker.connection.poll(max(0.0, worker.deadline - time.monotonic())):
                 worker.kill()
@@ -144,7 +147,10 @@ class BlenderPool:
             except WorkerLost:
                 how = worker.exit_text()
                 worker.kill()
-                raise BlenderUnavailable(f"the Blender process ended while starting ({how})") from None
+                if starts == _STARTS:
+                    raise BlenderUnavailable(f"the Blender process ended while starting ({how})") from None
+                starts += 1
+                worker.start()
         self.version = worker.version
 
     @contextmanager

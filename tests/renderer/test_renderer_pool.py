@@ -15,7 +15,7 @@ import psutil
 import pytest
 from renderer_graphs import emission, principled, request, textured
 
-from renderer import BlenderPool, PoolClosed, RenderResult
+from renderer import BlenderPool, BlenderUnavailable, PoolClosed, RenderResult
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -101,6 +101,31 @@ def test_a_worker_killed_while_idle_costs_nothing_but_a_result() -> None:
         os.kill(pool.pids[0], signal.SIGKILL)
         time.sleep(0.2)
         assert pool.render(request(principled())).ok
+
+
+def killed_at_start(pool: BlenderPool, times: int) -> None:
+    """Kill the first `times` processes that the pool starts, as soon as each is there."""
+    seen: set[int] = set()
+    end = time.monotonic() + 30
+    while len(seen) < times and time.monotonic() < end:
+        for pid in set(pool.pids) - seen:
+            os.kill(pid, signal.SIGKILL)
+            seen.add(pid)
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_worker_killed_while_it_starts_is_started_once_more(times) -> None:
+    with BlenderPool(1) as pool:
+        killer = threading.Thread(target=killed_at_start, args=(pool, times))
+        killer.start()
+        if times == 1:
+            assert pool.warm_up()
+        else:
+            with pytest.raises(BlenderUnavailable, match="signal 9"):
+                pool.warm_up()
+        killer.join()
+        assert pool.render(request(principled(), size=8)).ok
 
 
 def test_workers_are_replaced_after_their_share_of_renders() -> None:
