@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,11 +15,11 @@ from graph_api.actions import AddNode, RemoveNode
 from graph_api.rules import Ban, Rules
 from material_agent.actors.builtin.color import LEVELS, Light, ordered_colors, ramp, span, srgb_to_linear
 from material_agent.actors.builtin.expression import ExpressionError, evaluate
-from material_agent.actors.builtin.measurements import HARMONICS, Measurements
+from material_agent.actors.builtin.measurements import HARMONICS, Measurements, luma_deviation, measure
 from material_agent.actors.builtin.overlay import lay_over, moves_for, overlays
 from material_agent.actors.builtin.plan import breaks, make_plan
 from material_agent.actors.builtin.proposal import Builder, Proposal, Surface, transition
-from material_agent.actors.builtin.search import draw, start_values
+from material_agent.actors.builtin.search import Searcher, draw, start_values
 from material_agent.actors.builtin.structure import structures
 from material_agent.context import Constraints, Context, Gap, ToolState
 from references.analysis import analyze
@@ -118,6 +119,27 @@ def test_draws_stay_in_range_and_leave_hard_parameters() -> None:
         for item in base.structure.parameters:
             assert item.low <= drawn.values[item.name] <= item.high
             assert not item.hard or drawn.values[item.name] == base.values[item.name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_starts_are_values_that_the_search_may_have(name: str) -> None:
+    for start in structures()[name].starts:
+        for key, value in start.items():
+            item = structures()[name].parameter(key)
+            assert item.low <= value <= item.high
+            assert item.from_unit(item.to_unit(value)) == pytest.approx(value)
+
+
+def test_colours_are_corrected_from_the_judged_picture(world: World) -> None:
+    """A picture that came out too weak is fitted anew and judged nearer to the reference's."""
+    known = measure(context(world))
+    searcher = Searcher(world.environment, Builder(start_graph("5.0"), known, Surface()), np.random.default_rng(0), 99)
+    flat = replace(proposal("layered_noise", measured()), fit=None)
+    (weak,) = searcher.judge(searcher.fit([flat.with_values({"contrast": 0.8})]), 128)
+    (strong,) = searcher.judge(searcher.corrected(weak), 128)
+    seen = [luma_deviation(np.clip(item.trial.channels["beauty"], 0, 1)) for item in (weak, strong)]
+    assert known.deviation == pytest.approx(luma_deviation(srgb_to_linear(world.environment.task.image_srgb)))
+    assert abs(seen[1] - known.deviation) < 0.5 * abs(seen[0] - known.deviation)
 
 
 def test_quantile_ramp_carries_a_field_to_the_colours() -> None:
