@@ -36,9 +36,7 @@ def differentiable(
             dr.scatter(table, tensor.array, UInt32(places[key]))
         flat = program.trace(table, scalars_of(patch_size_m, CENTRE), lanes.arrays(), octaves)
         shape = (settings, resolution, resolution)
-        return tuple(
-            TensorXf(array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True)
-        )
+        return tuple(TensorXf(array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True))
 
     found = dr.wrap(source="torch", target="drjit")(pictures)(*params.values())
     return dict(zip(channels, found, strict=True))

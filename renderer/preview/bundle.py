@@ -25,9 +25,7 @@ def crossed(first: Point, other: Point) -> Bool:
     return apart
 
 
-def repair(
-    points: Sequence[Point], values: Sequence[Values], function: Callable[[Point], Values]
-) -> list[Values]:
+def repair(points: Sequence[Point], values: Sequence[Values], function: Callable[[Point], Values]) -> list[Values]:
     """`values` at `points`, with those of points beyond the first point's cell computed anew by `function`."""
     count, width = len(points), len(values[0])
     moved = [crossed(points[0], point) for point in points]
@@ -38,7 +36,7 @@ def repair(
             after = dr.select(moved[place] & (index < place), Int32(place), after)
         return after
 
-    def body(index: Int32, *flat: Any) -> Values:  # noqa: ANN401 - the values are the caller's
+    def body(index: Int32, *flat: Any) -> Values:
         point = [_pick(index, axis) for axis in zip(*points[1:], strict=True)]
         new = function(point)
         chosen = (

@@ -48,7 +48,8 @@ class _Table:
             return np.full_like(x, value)
         if direction[0] == 0:
             return np.full_like(x, value - side * direction[1] * _FAR)
-        return value + direction[1] * (x - end) / direction[0]
+        line: Array = value + direction[1] * (x - end) / direction[0]
+        return line
 
 
 def curve_rows(curve: CurveMapping, points: FloatArray) -> FloatArray:

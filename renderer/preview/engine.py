@@ -131,7 +131,7 @@ class Kernel:
             raise KeyError(f"expected a parameter of the kernel, got {node}.{key}; known: {known}") from None
 
     def theta(self, params: Mapping[Key, npt.ArrayLike]) -> FloatArray:
-        """The parameter table (rows, settings): given values, (B,) or (B, …) or one for all, the rest as in the graph."""
+        """The parameter table (rows, settings): given values, (B, …) or one for all, the rest as in the graph."""
         from renderer.preview.curves import curve_rows  # noqa: PLC0415
 
         values: dict[Key, FloatArray] = {}

@@ -25,7 +25,8 @@ class NodeSpec:
     """How a node type is drawn.
 
     `options`: the items of each enum property that are drawn, from the very table that draws them. `outputs`: the
-    outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `smooth`: False
+    outputs that are drawn, None for all. `fixed`: integer properties that are part of the structure. `unlinkable`:
+    inputs that are drawn only as constants. `smooth`: False
     where the output jumps, so that single pixels may differ from Blender's. `warped`: the node adds noise to its own
     coordinates, which amplifies rounding. `together`: the function at several places close together, cheaper than one
     by one; None where it is not. `prelude`: numbers that follow from `prelude_inputs` alone, computed once for
@@ -37,6 +38,7 @@ class NodeSpec:
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     outputs: tuple[str, ...] | None = None
     fixed: frozenset[str] = frozenset()
+    unlinkable: tuple[str, ...] = ()
     smooth: bool = True
     warped: bool = False
     together: Callable[[Sequence[Inputs]], list[Outputs] | None] | None = None

@@ -52,7 +52,8 @@ def _lobe(rough: float, mu: float, side: int) -> tuple[Array, Array]:
     reflected = 2.0 * cosine * normal[:, 2] - view[2]
 
     def shadow(c: Array | float) -> Array:
-        return 0.5 * (np.sqrt(1.0 + alpha**2 * np.maximum(1.0 / np.square(c) - 1.0, 0.0)) - 1.0)
+        masked: Array = 0.5 * (np.sqrt(1.0 + alpha**2 * np.maximum(1.0 / np.square(c) - 1.0, 0.0)) - 1.0)
+        return masked
 
     seen = shadow(mu)
     up = reflected > 0
@@ -73,7 +74,7 @@ def make() -> dict[str, npt.NDArray[np.float32]]:
     """Compute all three, in about a minute."""
     axis = np.linspace(0.0, 1.0, E_SIZE)
     energy = np.array([[_lobe(rough, mu, _SIDE)[0].mean() for mu in axis] for rough in axis])
-    nodes, weights = np.polynomial.legendre.leggauss(24)
+    nodes, weights = np.polynomial.legendre.leggauss(24)  # type: ignore[no-untyped-call]
     fine = 0.5 * (nodes + 1.0)
     mean = np.array(
         [sum(w * m * _lobe(rough, m, 96)[0].mean() for w, m in zip(weights, fine, strict=True)) for rough in axis]

@@ -23,7 +23,7 @@ class EnergyTables:
         tables = load()
         made = tuple(Float(tables[name].ravel()) for name in ("E", "E_avg", "s"))
         dr.eval(made)
-        return made  # type: ignore[return-value]
+        return made
 
     def energy(self, roughness: Float, cosine: Float) -> Float:
         """Albedo of a white lobe."""

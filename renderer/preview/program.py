@@ -173,9 +173,7 @@ def _flat(value: Any, width: int) -> Float:
     return value + zero
 
 
-def operations(
-    structure: Structure, theta: npt.NDArray[np.float32], channels: tuple[str, ...], octaves: int
-) -> int:
+def operations(structure: Structure, theta: npt.NDArray[np.float32], channels: tuple[str, ...], octaves: int) -> int:
     """Operations that the back end emits for one lane, with loops over octaves unrolled to `octaves`."""
     program, lanes = Program(structure, channels), Lanes(theta.shape[1], 8)
     with dr.scoped_set_flag(dr.JitFlag.KernelHistory, True):

@@ -120,7 +120,7 @@ class PreviewRenderer:
 
 
 def sample_places(samples: int) -> list[tuple[float, float]]:
-    """Places inside a pixel for a number of samples: the centre for one, else a regular grid over the pixel's square."""
+    """Places inside a pixel for a number of samples: the centre for one, else a regular grid over the pixel."""
     side = min(_MAX_GRID, math.isqrt(max(1, samples)))
     if side == 1:
         return [CENTRE]

@@ -101,7 +101,16 @@ class _Check:
             yield node.id, node.type, "these properties do not go together"
             return
         yield from self._links(node, state)
+        for name, prop in kind.properties.items():
+            if prop.type in ("datablock", "string") and node.properties.get(name, prop.default) not in (
+                "",
+                prop.default,
+            ):
+                yield node.id, node.type, f"{name} {node.properties[name]!r} names data that the preview does not have"
         if spec is not None:
+            for name in spec.unlinkable:
+                if name in {socket for socket, _, _ in self.incoming.get(node.id, ())}:
+                    yield node.id, node.type, f"a link into {name} is left to Blender"
             for name, items in spec.options.items():
                 value = node.properties.get(name, kind.properties[name].default)
                 if value not in items:

@@ -86,14 +86,11 @@ class Surface:
         if link is None:
             return missing
         step, i = self.evaluation.structure.steps[link.step], self._inputs(link.step)
-        if step.type == MIX_SHADER:
+        if step.type in (MIX_SHADER, ADD_SHADER):
             first, second = self._find(i.linked("Shader"), name), self._find(i.linked("Shader_001"), name)
-            return self._mix(name, i["Fac"], first, second)
-        if step.type == ADD_SHADER:
-            first, second = self._find(i.linked("Shader"), name), self._find(i.linked("Shader_001"), name)
-            if name == "base_color":
+            if step.type == ADD_SHADER and name == "base_color" and first is not None and second is not None:
                 return first + second
-            return self._mix(name, Float(0.5), first, second)
+            return self._mix(i["Fac"] if step.type == MIX_SHADER else Float(0.5), first, second)
         socket = SHADERS[step.type].get(name, missing)
         if not isinstance(socket, str):
             return socket if socket is None else Float(socket)
@@ -101,7 +98,7 @@ class Surface:
             return self.normal_of_geometry()
         return i[socket]
 
-    def _mix(self, name: str, factor: Float, first: Channel | None, second: Channel | None) -> Channel | None:
+    def _mix(self, factor: Float, first: Channel | None, second: Channel | None) -> Channel | None:
         if first is None or second is None:
             return second if first is None else first
         t = saturate(factor)
@@ -144,7 +141,7 @@ class Surface:
             if parts[0] is None and parts[1] is None:
                 return None
             first, second = (Float(0.0) if part is None else part for part in parts)
-            return self._mix("height", i["Fac"] if step.type == MIX_SHADER else Float(0.5), first, second)
+            return self._mix(i["Fac"] if step.type == MIX_SHADER else Float(0.5), first, second)
         socket = SHADERS[step.type].get("normal")
         return self._bump(i.linked(socket)) if isinstance(socket, str) else None
 

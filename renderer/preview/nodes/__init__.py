@@ -24,7 +24,8 @@ from renderer.preview.nodes import (
 )
 
 _FAMILIES = (
-    brick, bump, color, constants, convert, coordinates, curves, math, mix, noise, patterns, ramp, vector_math, voronoi, wave
+    brick, bump, color, constants, convert, coordinates, curves, math, mix, noise, patterns, ramp, vector_math, voronoi,
+    wave,
 )  # fmt: skip
 NODES: Mapping[str, NodeSpec] = {name: spec for family in _FAMILIES for name, spec in family.TABLE.items()}
 

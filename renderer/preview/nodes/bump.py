@@ -109,7 +109,7 @@ def normal_map(i: Inputs) -> Outputs:
 
 
 TABLE = {
-    "ShaderNodeBump": NodeSpec(bump),
+    "ShaderNodeBump": NodeSpec(bump, unlinkable=("Filter Width",)),
     "ShaderNodeDisplacement": NodeSpec(displacement, {"space": ("OBJECT", "WORLD")}),
     "ShaderNodeNormalMap": NodeSpec(normal_map, {"space": tuple(SPACES)}),
 }

@@ -33,8 +33,7 @@ def power(base: Float, exponent: Float) -> Float:
     whole = exponent == dr.floor(exponent)
     odd = remainder(absolute(exponent), 2.0) == 1.0
     positive = power_positive(absolute(base), exponent)
-    value = dr.select(base < 0, dr.select(whole, dr.select(odd, -positive, positive), 0.0), positive)
-    return value
+    return dr.select(base < 0, dr.select(whole, dr.select(odd, -positive, positive), 0.0), positive)
 
 
 def logarithm(value: Float, base: Float) -> Float:
