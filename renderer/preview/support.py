@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from graph_api.catalog import load_catalog
-from graph_api.catalog.schema import SocketState
+from graph_api.catalog.schema import NodeType, SocketState
 from graph_api.model import Graph, Node
 from renderer.preview import backend
 from renderer.preview.structure import OUTPUT, REROUTE, Linked, Plan, Planner, output_node
 from renderer.protocol import CHANNELS
+
+if TYPE_CHECKING:
+    from renderer.preview.evaluation import NodeSpec
 
 Reason = tuple[str, str, str]
 
@@ -101,26 +105,37 @@ class _Check:
             yield node.id, node.type, "these properties do not go together"
             return
         yield from self._links(node, state)
+        yield from self._data(node, kind)
+        if spec is not None:
+            yield from self._options(node, kind, spec)
+        elif self.beauty:
+            yield from self._plain(node, state)
+
+    def _data(self, node: Node, kind: NodeType) -> Iterator[Reason]:
+        """Properties that name something outside the graph."""
         for name, prop in kind.properties.items():
             if prop.type in ("datablock", "string") and node.properties.get(name, prop.default) not in (
                 "",
                 prop.default,
             ):
                 yield node.id, node.type, f"{name} {node.properties[name]!r} names data that the preview does not have"
-        if spec is not None:
-            for name in spec.unlinkable:
-                if name in {socket for socket, _, _ in self.incoming.get(node.id, ())}:
-                    yield node.id, node.type, f"a link into {name} is left to Blender"
-            for name, items in spec.options.items():
-                value = node.properties.get(name, kind.properties[name].default)
-                if value not in items:
-                    yield node.id, node.type, f"{name} {value} is left to Blender; drawn are {', '.join(items)}"
-            if spec.outputs is not None:
-                for link in self.graph.links_from(node.id):
-                    if link.src_socket not in spec.outputs:
-                        yield node.id, node.type, f"output {link.src_socket} is left to Blender"
-        elif self.beauty:
-            yield from self._plain(node, state)
+
+    def _options(self, node: Node, kind: NodeType, spec: NodeSpec) -> Iterator[Reason]:
+        """Options, outputs and links that the node's function does not cover."""
+        linked = {socket for socket, _, _ in self.incoming.get(node.id, ())}
+        for name in spec.unlinkable:
+            if name in linked:
+                yield node.id, node.type, f"a link into {name} is left to Blender"
+        for name, items in spec.options.items():
+            if name not in kind.properties:
+                continue
+            value = node.properties.get(name, kind.properties[name].default)
+            if value not in items:
+                yield node.id, node.type, f"{name} {value} is left to Blender; drawn are {', '.join(items)}"
+        if spec.outputs is not None:
+            for link in self.graph.links_from(node.id):
+                if link.src_socket not in spec.outputs:
+                    yield node.id, node.type, f"output {link.src_socket} is left to Blender"
 
     def _links(self, node: Node, state: SocketState) -> Iterator[Reason]:
         for socket, source, output in self.incoming.get(node.id, ()):

@@ -111,5 +111,9 @@ def normal_map(i: Inputs) -> Outputs:
 TABLE = {
     "ShaderNodeBump": NodeSpec(bump, unlinkable=("Filter Width",)),
     "ShaderNodeDisplacement": NodeSpec(displacement, {"space": ("OBJECT", "WORLD")}),
-    "ShaderNodeNormalMap": NodeSpec(normal_map, {"space": tuple(SPACES)}),
+    "ShaderNodeNormalMap": NodeSpec(
+        # The last two are of Blender 5.1 and later.
+        normal_map,
+        {"space": tuple(SPACES), "convention": ("OPENGL",), "base": ("ORIGINAL",)},
+    ),
 }

@@ -81,6 +81,7 @@ OPERATIONS: dict[str, tuple[tuple[str, ...], str, Callable[..., Array3f]]] = {
     "MAXIMUM": ((_A, _B), "Vector", maximum),
     "FLOOR": ((_A,), "Vector", dr.floor),
     "CEIL": ((_A,), "Vector", dr.ceil),
+    "ROUND": ((_A,), "Vector", lambda a: dr.floor(a + 0.5)),
     "FRACTION": ((_A,), "Vector", fraction),
     "MODULO": ((_A, _B), "Vector", each(remainder)),
     "WRAP": ((_A, _B, _C), "Vector", each(wrap)),
