@@ -1,7 +1,7 @@
 """Distances that compare pixel with pixel: right for two renders of one graph, wrong for a render and a photograph.
 
-They may be reported, and never steer. Nothing is downloaded: a network is used only when its weights are on the disk and
-whole.
+They may be reported, and never steer. Nothing is downloaded: a network is used only when its weights are on the disk
+and whole.
 """
 
 from __future__ import annotations
