@@ -24,6 +24,8 @@ def listing(version: str = "5.0") -> str:
         spec = NODES.get(name)
         options, left = [], []
         for prop, items in spec.options.items() if spec is not None else ():
+            if prop not in kind.properties:
+                continue
             missing = [item for item in kind.properties[prop].items if item not in items]
             options.append(f"{prop}: {'all' if not missing else ', '.join(items)}")
             left += [f"{prop} {item}" for item in missing]

@@ -132,8 +132,8 @@ def splat(x: Float) -> Array3f:
 
 
 def luminance(color: Array3f) -> Float:
-    """Rec. 709 luminance, what Cycles makes of a color at a float input."""
-    return 0.2126729 * color.x + 0.7151522 * color.y + 0.0721750 * color.z
+    """Rec. 709 luminance, what Cycles makes of a color at a float input; weights measured in Blender 5.0."""
+    return 0.21263912 * color.x + 0.71516913 * color.y + 0.07219276 * color.z
 
 
 def mean(v: Array3f) -> Float:

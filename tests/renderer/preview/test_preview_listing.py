@@ -13,7 +13,11 @@ from renderer.preview.listing import BEGIN, END, listing
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 ROOT = Path(__file__).resolve().parents[3]
 # Options that are left to Blender on purpose.
-LEFT = {("ShaderNodeMix", "data_type", "ROTATION")}
+LEFT = {
+    ("ShaderNodeMix", "data_type", "ROTATION"),
+    ("ShaderNodeNormalMap", "convention", "DIRECTX"),
+    ("ShaderNodeNormalMap", "base", "DISPLACED"),
+}
 
 
 def test_documented_table_is_the_code_s() -> None:
