@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from builds import build
+from builds import build, refuse
 
 from graph_api import (
     ActionRejected,
@@ -23,21 +23,8 @@ from graph_api import (
     start_graph,
     summary_json,
 )
-from graph_api.actions import Edit
 
 VERSIONS = available_versions()
-
-
-def refuse(graph: Graph, action: Edit, code: str) -> ActionRejected:
-    """The refusal, after checking that the graph is as it was, to the last value."""
-    before = repr(graph)
-    with pytest.raises(ActionRejected) as caught:
-        apply(graph, action)
-    assert caught.value.code == code, caught.value
-    assert repr(graph) == before
-    assert str(caught.value).startswith("expected ")
-    assert caught.value.recoverable
-    return caught.value
 
 
 # G1: names of older and newer versions

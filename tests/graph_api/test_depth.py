@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from builds import refuse
 
 from graph_api import (
     ActionRejected,
@@ -12,7 +13,6 @@ from graph_api import (
     MalformedGraph,
     SetParam,
     action_from_json,
-    apply,
     ban_from_json,
     from_json,
     start_graph,
@@ -32,10 +32,7 @@ def test_g5_a_value_nested_beyond_reason_is_refused_in_few_words(key: str, level
     """Python's own recursion limit lies near 1000; a model's text may hold any depth."""
     texts = ("[" * levels + "]" * levels, "[" * levels) if key in ("Base Color", "Roughness") else ()
     for value in (nested(levels), *texts):
-        with pytest.raises(ActionRejected) as caught:
-            apply(start_graph(), SetParam("principled", key, value))
-        assert caught.value.code == "bad_value"
-        assert len(str(caught.value)) < 300
+        assert len(str(refuse(start_graph(), SetParam("principled", key, value), "bad_value"))) < 300
     for action in (nested(levels), {"op": nested(levels)}, {"op": "set_param", "node": "n", "key": nested(levels)}):
         with pytest.raises(ActionRejected) as caught:
             action_from_json(action)
