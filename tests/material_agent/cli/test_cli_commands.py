@@ -76,6 +76,8 @@ def test_evaluate_tells_a_likeness_from_a_stranger(graph_file, tmp_path, capfd):
     for term in ("structure", "appearance"):
         assert own["terms"][term]["value"] > 0.9
         assert own["terms"][term]["value"] > other["terms"][term]["value"] + 0.3
+    assert own["aligned"]["ssim"] == pytest.approx(1) and own["aligned"]["perceptual"] == pytest.approx(0, abs=1e-6)
+    assert other["aligned"]["ssim"] < 0.9 and other["aligned"]["perceptual"] > 0.05
 
 
 def test_evaluate_judges_a_graph_by_all_terms(graph_file, capfd):
