@@ -171,14 +171,3 @@ def _flat(value: Any, width: int) -> Float:
     if isinstance(value, Array3f):
         return dr.ravel(Array3f(value.x + zero, value.y + zero, value.z + zero))
     return value + zero
-
-
-def operations(structure: Structure, theta: npt.NDArray[np.float32], channels: tuple[str, ...], octaves: int) -> int:
-    """Operations that the back end emits for one lane, with loops over octaves unrolled to `octaves`."""
-    program, lanes = Program(structure, channels), Lanes(theta.shape[1], 8)
-    with dr.scoped_set_flag(dr.JitFlag.KernelHistory, True):
-        dr.kernel_history_clear()
-        scalars = scalars_of(1.0, (0.5, 0.5))
-        dr.eval(program.trace(Float(packed(theta)), scalars, lanes.arrays(), octaves))
-        entries = dr.kernel_history()
-    return max(int(entry.get("operation_count", 0)) for entry in entries)
