@@ -54,6 +54,14 @@ class RenderRequest:
     channels: tuple[Channel, ...] = ("beauty",)
     settings: RenderSettings = RenderSettings()
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a view or channel that there is not."""
+        if self.view not in VIEWS:
+            raise ValueError(f"expected a view, got {self.view!r}; known: {', '.join(VIEWS)}")
+        unknown = [name for name in self.channels if name not in CHANNELS]
+        if unknown:
+            raise ValueError(f"expected channels, got {', '.join(map(repr, unknown))}; known: {', '.join(CHANNELS)}")
+
 
 @dataclass(frozen=True)
 class RenderMessage:

@@ -157,3 +157,10 @@ def test_a_cache_that_cannot_be_used_costs_no_render_and_says_so(pool, tmp_path,
     assert cache.problem.startswith("the cache on disk is not used: ")
     assert cache.get(request(textured(), size=128), result.blender_version) is not None
     cache.close()
+
+
+def test_a_request_for_what_there_is_not_is_refused_with_what_there_is() -> None:
+    with pytest.raises(ValueError, match="got 'side'; known: flat, tilt, sphere"):
+        replace(request(principled()), view="side")
+    with pytest.raises(ValueError, match="got 'depth'; known: beauty"):
+        replace(request(principled()), channels=("beauty", "depth"))
