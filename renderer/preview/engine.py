@@ -87,24 +87,31 @@ class PreviewEngine:
     def _program(self, structure: Structure, channels: tuple[str, ...]) -> Program:
         from renderer.preview.program import Program  # noqa: PLC0415
 
-        program = self._programs.get((structure, channels))
+        program = self._programs.pop((structure, channels), None)
         if program is None:
-            program = self._programs[structure, channels] = Program(structure, channels)
+            program = Program(structure, channels)
             self.compiled += 1
+        # Put back last: the one not used for longest goes first.
+        self._programs[structure, channels] = program
+        if len(self._programs) > _KEPT_PROGRAMS:
+            self._programs.pop(next(iter(self._programs)))
         return program
 
     def _lanes_of(self, settings: int, resolution: int) -> Lanes:
         from renderer.preview.program import Lanes  # noqa: PLC0415
 
-        lanes = self._lanes.get((settings, resolution))
+        lanes = self._lanes.pop((settings, resolution), None)
         if lanes is None:
-            if len(self._lanes) >= _KEPT_LANES:
-                self._lanes.pop(next(iter(self._lanes)))
-            lanes = self._lanes[settings, resolution] = Lanes(settings, resolution)
+            lanes = Lanes(settings, resolution)
+        self._lanes[settings, resolution] = lanes
+        while len(self._lanes) > 1 and sum(count * side**2 for count, side in self._lanes) > _KEPT_LANES:
+            self._lanes.pop(next(iter(self._lanes)))
         return lanes
 
 
-_KEPT_LANES = 8
+# Structures that stay recorded, and lanes whose indices (12 bytes each) stay in memory.
+_KEPT_PROGRAMS = 256
+_KEPT_LANES = 8_388_608
 CENTRE = (0.50000353, 0.50000353)
 """Where Cycles' sample 0 lies with a filter of next to no width: not quite the centre."""
 
