@@ -29,7 +29,7 @@ PRIOR, LATTICE = 0.05, 0.04
 LEADERS_RESOLUTION = 256
 SHARES, NEAR = (0.2, 0.1, 0.1), 0.08
 """Shares of the allowance that refine the finalists; how far behind plain noise may be and still be one of them."""
-PROGRESS = 0.002
+PROGRESS = 0.005
 """A smaller rise of the reward does not pay for the nodes of an edit."""
 
 
