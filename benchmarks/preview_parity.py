@@ -30,7 +30,9 @@ TOLERANCE, WARPED_TOLERANCE = 1e-4, 2e-4
 FLIPPED_SHARE, FLIPPED_PIXELS = 1e-4, 2
 
 
-def sweep(node_type: str, pool: BlenderPool, previews: PreviewRenderer, options: argparse.Namespace) -> dict[str, object]:
+def sweep(
+    node_type: str, pool: BlenderPool, previews: PreviewRenderer, options: argparse.Namespace
+) -> dict[str, object]:
     """All cases of one node type."""
     from renderer.preview.nodes import NODES  # noqa: PLC0415
 
@@ -93,7 +95,9 @@ def main() -> int:
     total = sum(int(r["cases"]) for r in results.values())  # type: ignore[call-overload]
     figures = {"cases": float(total), "share_within": 1.0 - beyond / max(1, 6 * total)}
     print()
-    return finish("preview_parity", figures, {"share_within": 1.0}, details={"nodes": results}, packages=("bpy", "drjit"))
+    return finish(
+        "preview_parity", figures, {"share_within": 1.0}, details={"nodes": results}, packages=("bpy", "drjit")
+    )
 
 
 if __name__ == "__main__":

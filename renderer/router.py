@@ -21,9 +21,7 @@ class Router:
     preview does not draw it carries the reasons as messages of level "info".
     """
 
-    def __init__(
-        self, blender: Renderer | Callable[[], Renderer], preview: PreviewRenderer | None = None
-    ) -> None:
+    def __init__(self, blender: Renderer | Callable[[], Renderer], preview: PreviewRenderer | None = None) -> None:
         self._make = blender if callable(blender) else None
         self._blender: Renderer | None = None if callable(blender) else blender
         self._preview = preview
