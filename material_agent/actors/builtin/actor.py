@@ -26,7 +26,8 @@ MAPS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
 FALLBACK_ALLOWANCE = 900.0
 PRIOR, LATTICE = 0.05, 0.04
 """What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
-LEADERS_RESOLUTION = 256
+LEADERS, LEADERS_RESOLUTION = 4, 256
+"""Of each structure that survives the race, so many are put before the full judge, whose order is another."""
 SHARES, NEAR = (0.2, 0.1, 0.1), 0.08
 """Shares of the allowance that refine the finalists; how far behind plain noise may be and still be one of them."""
 PROGRESS = 0.005
@@ -102,10 +103,8 @@ class BuiltinActor:
         if not found:
             return None, "every hypothesis failed to render"
         # The screen is blind to much: the full judge says which structures deserve the refinement.
-        survivors = list(found)[:2]
-        leaders = [item.proposal for name in survivors for item in found[name][:2]]
-        if ALWAYS in found and ALWAYS not in survivors:
-            leaders.append(found[ALWAYS][0].proposal)
+        survivors = [name for index, name in enumerate(found) if index < 2 or name == ALWAYS]
+        leaders = [item.proposal for name in survivors for item in found[name][:LEADERS]]
         first = searcher.judge(leaders, LEADERS_RESOLUTION)
         names = list(dict.fromkeys(item.proposal.structure.name for item in first)) or list(found)
         pool = [item.proposal for item in first[:1]]
