@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes.util
 import importlib.metadata
 import importlib.util
 import json
@@ -43,7 +42,7 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
             _packages(needs["packages"]),
             _features(),
             _trunks(needs["trunks"]),
-            _llvm(),
+            _preview(),
             _keys(needs["keys"]),
             _room(folder or Path.cwd(), needs["minimum_gb"]),
         )
@@ -110,21 +109,14 @@ def _trunks(trunks: list[dict[str, Any]]) -> Iterator[Check]:
             yield Check(trunk["name"], "optional", detail, f"rm '{file}' && {trunk['command']}")
 
 
-def _llvm() -> Iterator[Check]:
-    named = os.environ.get("DRJIT_LIBLLVM_PATH")
-    patterns = (
-        (Path(sys.prefix) / "lib", "libLLVM*"),
-        (Path("/usr/lib"), "*/libLLVM*.so*"),
-        (Path("/usr/lib"), "llvm-*/lib/libLLVM*.so*"),
-    )
-    found = next((str(path) for folder, pattern in patterns for path in sorted(folder.glob(pattern))), None)
-    found = named or ctypes.util.find_library("LLVM") or found
-    if found:
-        yield Check("LLVM", "ok", f"{found}, for the fast preview")
+def _preview() -> Iterator[Check]:
+    from renderer.preview.backend import INSTALL, find_llvm, missing  # noqa: PLC0415
+
+    lacking = missing()
+    if lacking is None:
+        yield Check("fast preview", "ok", f"Dr.Jit with {find_llvm() or 'CUDA'}")
     else:
-        yield Check(
-            "LLVM", "optional", "no shared library; the fast preview needs one", "pip install karellen-llvm-core"
-        )
+        yield Check("fast preview", "optional", lacking.partition(":")[0], INSTALL)
 
 
 def _keys(names: list[str]) -> Iterator[Check]:
