@@ -10,6 +10,7 @@ two sides take turns, so that other load on the machine meets both.
 from __future__ import annotations
 
 import argparse
+import os
 import pickle
 import subprocess
 import sys
@@ -103,7 +104,7 @@ def main() -> int:
     rows = []
     with BlenderPool(options.jobs) as pool, tempfile.TemporaryDirectory() as name:
         pool.warm_up()
-        cores = pool.jobs * pool.threads
+        cores = os.cpu_count() or 1
         process: dict[int, list[float]] = {size: [] for size in BATCH}
         pooled: dict[int, list[float]] = {size: [] for size in BATCH}
         for size, count in BATCH.items():
