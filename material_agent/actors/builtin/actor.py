@@ -28,7 +28,7 @@ PRIOR, LATTICE = 0.05, 0.04
 """What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
 LEADERS, LEADERS_RESOLUTION = 4, 256
 """Of each structure that survives the race, so many are put before the full judge, whose order is another."""
-SHARES, NEAR = (0.2, 0.1, 0.1), 0.08
+SHARES, NEAR = (0.2, 0.2, 0.1), 0.08
 """Shares of the allowance that refine the finalists; how far behind plain noise may be and still be one of them."""
 PROGRESS = 0.005
 """A smaller rise of the reward does not pay for the nodes of an edit."""
@@ -112,7 +112,7 @@ class BuiltinActor:
             best = next((item for item in first if item.proposal.structure.name == name), found[name][0])
             pool += [item.proposal for item in refine(searcher, best, share * allowance)[:2]]
         judged = searcher.judge(pool)
-        judged += searcher.judge([fresh for item in judged[:2] for fresh in searcher.corrected(item)])
+        judged += searcher.judge([fresh for item in _best_of_two(judged) for fresh in searcher.corrected(item)])
         judged.sort(key=lambda item: -item.score)
         if not judged:
             best = max((scored[0] for scored in found.values()), key=lambda item: item.score)
@@ -190,6 +190,14 @@ def _finalists(names: Sequence[str], judged: Sequence[Scored]) -> list[str]:
     if noise is not None and ALWAYS not in chosen and noise.score > judged[0].score - NEAR:
         chosen.append(ALWAYS)
     return chosen
+
+
+def _best_of_two(judged: Sequence[Scored]) -> list[Scored]:
+    """The best candidate of each of the two best structures: correcting its colours may turn their order round."""
+    best: dict[str, Scored] = {}
+    for item in judged:
+        best.setdefault(item.proposal.structure.name, item)
+    return list(best.values())[:2]
 
 
 def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:
