@@ -51,7 +51,7 @@ TILE = 192
 TOLERANCE = 0.01
 """A reward or gap this much lower counts as equal: a re-seeded render of one graph moves by about as much."""
 LONGEST_S = 180.0
-"""The longest a fit may take on two free cores; processor seconds are shown beside it, for a machine that is not free."""
+"""The longest a fit may take on two free cores; processor seconds stand beside it, for a machine that is not free."""
 CPU_FILE = "cpu.json"
 
 
