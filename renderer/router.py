@@ -7,10 +7,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Literal
 
-from renderer.preview import PreviewRenderer, missing, unsupported
+from renderer.preview import PreviewRenderer, unsupported
 from renderer.protocol import Renderer, RenderMessage, RenderRequest, RenderResult
-
-EngineChoice = Literal["auto", "preview", "blender"]
 
 
 class Router:
@@ -76,8 +74,3 @@ class Router:
             assert self._make is not None
             self._blender = self._make()
         return self._blender
-
-
-def preview_available() -> bool:
-    """Whether the preview can run here."""
-    return missing() is None

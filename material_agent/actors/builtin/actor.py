@@ -6,7 +6,7 @@ the search between two turns. One object lives for one attempt; what it knows of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,13 +106,14 @@ class BuiltinActor:
         survivors = [name for index, name in enumerate(found) if index < 2 or name == ALWAYS]
         leaders = [item.proposal for name in survivors for item in found[name][:LEADERS]]
         first = searcher.judge(leaders, LEADERS_RESOLUTION)
-        names = list(dict.fromkeys(item.proposal.structure.name for item in first)) or list(found)
+        leading = _best_by_structure(first) or {name: scored[0] for name, scored in found.items()}
         pool = [item.proposal for item in first[:1]]
-        for name, share in zip(_finalists(names, first), SHARES, strict=False):
-            best = next((item for item in first if item.proposal.structure.name == name), found[name][0])
-            pool += [item.proposal for item in refine(searcher, best, share * allowance)[:2]]
+        for start, share in zip(_finalists(leading), SHARES, strict=False):
+            pool += [item.proposal for item in refine(searcher, start, share * allowance)[:2]]
         judged = searcher.judge(pool)
-        judged += searcher.judge([fresh for item in _best_of_two(judged) for fresh in searcher.corrected(item)])
+        # Correcting the colours may turn the order of the two best structures round.
+        two = list(_best_by_structure(judged).values())[:2]
+        judged += searcher.judge([fresh for item in two for fresh in searcher.corrected(item)])
         judged.sort(key=lambda item: -item.score)
         if not judged:
             best = max((scored[0] for scored in found.values()), key=lambda item: item.score)
@@ -183,21 +184,21 @@ class BuiltinActor:
         return Turn((Finish("unfinished", reason),), reason)
 
 
-def _finalists(names: Sequence[str], judged: Sequence[Scored]) -> list[str]:
-    """The two best structures, and plain noise where it is near: it often gains most from refinement."""
-    chosen = list(names[:2])
-    noise = next((item for item in judged if item.proposal.structure.name == ALWAYS), None)
-    if noise is not None and ALWAYS not in chosen and noise.score > judged[0].score - NEAR:
-        chosen.append(ALWAYS)
-    return chosen
-
-
-def _best_of_two(judged: Sequence[Scored]) -> list[Scored]:
-    """The best candidate of each of the two best structures: correcting its colours may turn their order round."""
+def _best_by_structure(judged: Sequence[Scored]) -> dict[str, Scored]:
+    """The best candidate of each structure, in the order of `judged`, which is best first."""
     best: dict[str, Scored] = {}
     for item in judged:
         best.setdefault(item.proposal.structure.name, item)
-    return list(best.values())[:2]
+    return best
+
+
+def _finalists(leading: Mapping[str, Scored]) -> list[Scored]:
+    """The two best structures, and plain noise where it is near: it often gains most from refinement."""
+    names = list(leading)
+    chosen = names[:2]
+    if ALWAYS in names[2:] and leading[ALWAYS].score > leading[names[0]].score - NEAR:
+        chosen.append(ALWAYS)
+    return [leading[name] for name in chosen]
 
 
 def _preferred(judged: Sequence[Scored], plan: Plan) -> Scored:
