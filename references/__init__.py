@@ -1,8 +1,23 @@
-"""Reference pictures: loading what a user has, the bundled ones, and the analysis."""
+"""Reference pictures: loading what a user has, sets of them, the bundled ones, and the analysis."""
 
 from references.analysis import Analysis, analyze
 from references.bundled import bundled_names
 from references.errors import ReferenceFault
-from references.load import Crop, Reference, load_reference
+from references.load import Reference, load_reference
+from references.preparation import Crop, Preparation, Scale
+from references.sets import ReferenceSet, SetItem, load_set
 
-__all__ = ["Analysis", "Crop", "Reference", "ReferenceFault", "analyze", "bundled_names", "load_reference"]
+__all__ = [
+    "Analysis",
+    "Crop",
+    "Preparation",
+    "Reference",
+    "ReferenceFault",
+    "ReferenceSet",
+    "Scale",
+    "SetItem",
+    "analyze",
+    "bundled_names",
+    "load_reference",
+    "load_set",
+]

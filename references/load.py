@@ -15,6 +15,7 @@ from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from references.bundled import bundled_path
 from references.errors import ReferenceFault
+from references.preparation import Crop, Preparation
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -36,21 +37,12 @@ _WIDE_GREY = {"I;16", "I;16B", "I;16L", "I;16N"}
 
 
 @dataclass(frozen=True)
-class Crop:
-    """A rectangle in pixels of the upright picture: left and top corner, width and height."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-
-
-@dataclass(frozen=True)
 class Reference:
     """A picture to be matched.
 
     `image_srgb`: float32 (N, N, 3), display-referred sRGB in [0, 1], row 0 at the top. `sha256` is of the file's
     bytes. `size`: width and height of the upright original. `notes`: what was changed on the way in, in order.
+    `patch_size_m`: side of the square in metres, None unless the user gave a scale.
     """
 
     id: str
@@ -59,22 +51,31 @@ class Reference:
     sha256: str
     size: tuple[int, int]
     notes: tuple[str, ...] = ()
+    patch_size_m: float | None = None
 
 
 def load_reference(
-    path_or_name: str | Path, *, crop: Crop | None = None, longest_side: int = WORKING_SIDE
+    path_or_name: str | Path,
+    *,
+    crop: Crop | None = None,
+    preparation: Preparation | None = None,
+    longest_side: int = WORKING_SIDE,
+    id: str | None = None,
 ) -> Reference:
     """Load a picture file, a bundled reference (see `bundled_names`) or a `skimage:` texture as a square.
 
     A name with a file behind it is a file. Orientation, colour profile, transparency, bit depth, animation, size and
-    crop are each handled and recorded in `notes`. Without `crop` the centre square is taken.
+    crop are each handled and recorded in `notes`. `preparation` is what the user decided (`crop` alone is short for
+    it); without a crop the centre square is taken. `id` replaces the one made from the name.
 
     Raises `ReferenceFault`, one line, when there is no usable picture.
     """
     name = str(path_or_name)
     path = _locate(name)
     data = _read(path, name)
-    square, size, notes = _decode(data, name, crop)
+    chosen = preparation or Preparation(crop=crop)
+    square, size, notes = _decode(data, name, chosen.crop)
+    side_px = square.width
     if min(square.size) < SMALLEST_SIDE:
         raise ReferenceFault(
             name, f"expected at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, got {square.width}×{square.height}"
@@ -84,8 +85,9 @@ def load_reference(
         square = square.resize((longest_side, longest_side), Image.Resampling.LANCZOS)
     pixels = np.asarray(square, dtype=np.float32) / np.float32(255)
     pixels.setflags(write=False)
-    identity = name if path.name != Path(name).name else path.stem
-    return Reference(identity, pixels, path, hashlib.sha256(data).hexdigest(), size, tuple(notes))
+    identity = id or (name if path.name != Path(name).name else path.stem)
+    patch_size_m = chosen.scale.side_of(side_px) if chosen.scale else None
+    return Reference(identity, pixels, path, hashlib.sha256(data).hexdigest(), size, tuple(notes), patch_size_m)
 
 
 def _locate(name: str) -> Path:
