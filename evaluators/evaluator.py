@@ -21,6 +21,7 @@ from evaluators.screening import Screen
 from evaluators.target import Target
 from evaluators.term import Term
 from evaluators.terms import Appearance, Budget, Compile, Physical, Structure
+from evaluators.threads import one_thread
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -57,6 +58,7 @@ class Evaluator:
         """Why the deep statistics are not used; empty when they are."""
         return self._network[1]
 
+    @one_thread()
     def evaluate(self, candidate: Candidate) -> Evaluation:
         """Judge a candidate by all five terms.
 
@@ -73,10 +75,12 @@ class Evaluator:
         terms: dict[str, TermResult] = {term.name: term.score(candidate, comparison) for term in self.terms}
         return combine(terms, self.calibration.weights, thresholds)
 
+    @one_thread()
     def compare(self, image_srgb: npt.ArrayLike) -> Comparison:
         """Measure one display-referred sRGB picture beside the target: components, distances, values."""
         return self._compare_square(centre_square(as_rgb(image_srgb, "a picture")), linear=False)
 
+    @one_thread()
     def screen(self, images_srgb: npt.ArrayLike) -> FloatArray:
         """Score sRGB images (B, S, S, 3) cheaply and without weights, for search: (B,) in [0, 1]."""
         images = _batch(images_srgb)
@@ -87,6 +91,7 @@ class Evaluator:
             self._screens[size] = Screen(self.target, self.calibration.at(size), size)
         return self._screens[size].score(resize_srgb(images, size))
 
+    @one_thread()
     def appearance_batch(self, images_srgb: npt.ArrayLike) -> FloatArray:
         """Values in [0, 1] of the deep statistics, averaged over scales, for sRGB images (B, S, S, 3): (B,).
 

@@ -12,6 +12,7 @@ from evaluators.errors import EvaluatorError
 from evaluators.functional.texture import DeepTexture
 from evaluators.measure import Measurement, measure
 from evaluators.pictures import SMALLEST_SIDE, as_srgb, centre_square, largest_square, quadrants, resize_srgb
+from evaluators.threads import one_thread
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -50,6 +51,7 @@ class Target:
         """Side of the compared square, px."""
         return int(self.image.shape[0])
 
+    @one_thread()
     def measurement(self, size: int, network: DeepTexture | None) -> Measurement:
         """Measure the reference at `size` px."""
         key = (size, network is not None)
@@ -57,6 +59,7 @@ class Target:
             self._measured[key] = measure(resize_srgb(self.image, size), network, look_for_lattice=True)
         return self._measured[key]
 
+    @one_thread()
     def self_distances(self, size: int, network: DeepTexture | None) -> dict[str, float]:
         """Distances between opposite quarters of the reference, each at `size` px, averaged over both diagonals."""
         key = (size, network is not None)

