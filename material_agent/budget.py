@@ -11,7 +11,18 @@ from typing import Any, Literal, get_args
 
 from material_agent.errors import BadInput, BudgetExhausted
 
-Resource = Literal["actions", "renders", "candidates", "samples_pixels", "tokens", "money_usd", "seconds"]
+Resource = Literal[
+    "actions",
+    "renders",
+    "candidates",
+    "samples_pixels",
+    "calls",
+    "failed_calls",
+    "tokens",
+    "money_usd",
+    "model_seconds",
+    "seconds",
+]
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
 
 
@@ -19,7 +30,8 @@ class Ledger:
     """What was spent, and what may be.
 
     `actions`: steps of an actor. `renders`: renders asked for by an actor. `candidates`: evaluations of a search.
-    `samples_pixels`: samples × pixels over both. `tokens` and `money_usd`: of a language model. `seconds`: run time,
+    `samples_pixels`: samples × pixels over both. `calls` (those that failed included), `failed_calls`,
+    `tokens`, `money_usd` and `model_seconds` (time until the answers came): of a language model. `seconds`: run time,
     added up over a run and its resumes. A resource without a limit is unlimited.
     """
 

@@ -39,6 +39,7 @@ class RunConfig(BaseModel):
     `shared_memory`: a database that several runs share; without it memory lives in the run folder.
     `network`: whether the evaluator uses its deep statistics ("off": weight-free ones only).
     `no_progress_actions`: K of the stop rule, None for the quality level's.
+    `tune`: whether an actor may ask for a search over numbers that it names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -63,6 +64,7 @@ class RunConfig(BaseModel):
     network: Literal["auto", "off"] = "auto"
     max_steps: int | None = Field(default=None, ge=1)
     no_progress_actions: int | None = Field(default=None, ge=1)
+    tune: bool = True
 
     @property
     def effort(self) -> Quality:

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.result import Evaluation, Gap
-from graph_api.actions import Action
 from graph_api.model import Graph
 from graph_api.rules import Ban, Lock
 from material_agent.memory.reflection import Reflection
 from material_agent.observation import Observation
+from material_agent.proposals import Proposed
 from references.analysis import Analysis
 
 # Actors read what the context holds from here, and import neither references nor evaluators.
@@ -32,11 +32,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Constraints:
-    """What binds the actor: enforced by the graph API, told here so that nobody runs into it blindly."""
+    """What binds the actor: enforced by the graph API, told here so that nobody runs into it blindly.
+
+    `tune`: whether a search may be asked for.
+    """
 
     bans: tuple[Ban, ...] = ()
     locks: tuple[Lock, ...] = ()
     max_nodes: int = 80
+    tune: bool = False
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -45,7 +49,7 @@ class Step:
     """One turn of history: the thought (may be empty), the action and what the environment answered."""
 
     thought: str
-    action: Action
+    action: Proposed
     observation: Observation
 
 

@@ -36,6 +36,18 @@ class ActorError(MaterialAgentError):
     """An actor or a reflector cannot go on; the attempt ends with this reason."""
 
 
+class ActorGone(ActorError):
+    """An actor will not answer in a later attempt either (a model refuses or cannot be reached): it ends the run."""
+
+
+class MissingExtra(MaterialAgentError):
+    """An optional part is not installed (exit code 3 of the command line); `extra` names it."""
+
+    def __init__(self, extra: str, what: str) -> None:
+        super().__init__(f'expected the extra "{extra}" for {what}, got none; pip install "material-agent[{extra}]"')
+        self.extra = extra
+
+
 class ReflectionRefused(MaterialAgentError):
     """A reflection did not pass validation; `problems` says why, one sentence each."""
 

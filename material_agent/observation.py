@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluators.result import Evaluation
 from graph_api.actions import Edit
+from renderer.images import encode, quantize
+from renderer.protocol import Channel
 
 FloatArray = npt.NDArray[np.float32]
 Status = Literal["ok", "rejected", "error"]
@@ -37,6 +39,10 @@ class Observation:
     image_paths: Mapping[str, str] = field(default_factory=dict)
     evaluation: Evaluation | None = None
     remaining: Mapping[str, float] = field(default_factory=dict)
+
+    def picture(self, channel: str) -> npt.NDArray[np.uint8]:
+        """One of `images` in 8 bits, (H, W, 3) or (H, W), in the channel's usual encoding (sRGB for the beauty)."""
+        return quantize(encode(cast("Channel", channel), self.images[channel]).pixels).astype(np.uint8)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from graph_api.actions import Action
 from material_agent.budget import Ledger
 from material_agent.context import Context
+from material_agent.events import Log
 from material_agent.memory.reflection import Reflection
 from material_agent.observation import Bench
+from material_agent.proposals import Proposed
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Turn:
     `structure` names the kind of structure it is building ("bricks"); later attempts are told what was tried.
     """
 
-    actions: tuple[Action, ...]
+    actions: tuple[Proposed, ...]
     reason: str = ""
     structure: str = ""
 
@@ -58,4 +59,16 @@ class ActorFactory(Protocol):
 
     def __call__(self, setup: AttemptSetup) -> Actor:
         """Make a fresh actor; nothing may be carried over from the one before."""
+        ...
+
+
+@runtime_checkable
+class Accountable(Protocol):
+    """An actor factory or a reflector that spends on its own account, such as for calls of a model.
+
+    A run calls `begin` once, before the first attempt.
+    """
+
+    def begin(self, ledger: Ledger, log: Log) -> None:
+        """From now on charge `ledger` and write what was spent to `log`."""
         ...

@@ -21,6 +21,7 @@ class Exit(IntEnum):
 # By name, because an error can only have come from a module that is loaded, and naming it must not load it. The first
 # class that fits decides, so the narrow ones stand before their bases.
 _CODES: tuple[tuple[str, str, Exit], ...] = (
+    ("material_agent.errors", "MissingExtra", Exit.ENVIRONMENT),
     ("material_agent.errors", "MaterialAgentError", Exit.BAD_INPUT),
     ("renderer.blendfile", "BlendFileError", Exit.BAD_INPUT),
     ("renderer.errors", "RendererError", Exit.ENVIRONMENT),

@@ -27,7 +27,6 @@ from graph_api import (
     validate,
 )
 from graph_api.actions import (
-    Action,
     AddNode,
     Connect,
     Disconnect,
@@ -47,9 +46,13 @@ from material_agent.environment.best import PROGRESS, Best, Recorder
 from material_agent.environment.gate import Evidence, missing_evidence
 from material_agent.environment.scene import CHANNELS, Judge, Scene, Settings
 from material_agent.environment.tally import Tally
+from material_agent.environment.tune import knobs_of, search
 from material_agent.events import Evaluated, Log, Observed, Proposal, Thought, WorkerLost, evaluation_record
 from material_agent.observation import FloatArray, Observation, Trial
+from material_agent.proposals import BadCall, Proposed, Tune, proposed_to_json
 from renderer.protocol import Channel, Renderer
+
+TUNE_RESOLUTION = 256
 
 
 class Environment:
@@ -119,7 +122,7 @@ class Environment:
         """What the ledger has left."""
         return self._ledger.remaining
 
-    def step(self, action: Action) -> Observation:
+    def step(self, action: Proposed) -> Observation:
         """Do one action and answer with what happened.
 
         Raises `BudgetExhausted` when the ledger does not allow it; every other failure is an observation.
@@ -131,7 +134,7 @@ class Environment:
         self._ledger.require(**price)
         self._ledger.charge(**price)
         self.tally.since_progress += 1
-        self._log.write(Proposal(observation=self._next_id(), action=action_to_json(action)), self.attempt)
+        self._log.write(Proposal(observation=self._next_id(), action=proposed_to_json(action)), self.attempt)
         handler: Callable[[Environment, Any], Observation] = HANDLERS[type(action)]
         return handler(self, action)
 
@@ -177,6 +180,32 @@ class Environment:
         return self._observe(
             action.op, "ok", changed=applied.changes, messages=notices, node=applied.node, useless=useless
         )
+
+    def _bad_call(self, call: BadCall) -> Observation:
+        self.tally.rejected += 1
+        return self._observe(call.op, "rejected", messages=(call.error,))
+
+    def _tune(self, action: Tune) -> Observation:
+        try:
+            knobs = knobs_of(self._graph, action, self._catalog, allowed=self.settings.tune)
+        except ActionRejected as error:
+            self.tally.rejected += 1
+            return self._observe(action.op, "rejected", messages=(str(error),))
+        problems = self.compile_problems
+        if problems:
+            self.tally.rejected += 1
+            return self._observe(action.op, "rejected", messages=tuple(f"does not compile: {p}" for p in problems))
+        resolution = min(TUNE_RESOLUTION, self.settings.resolution)
+        found = search(self._graph, action, knobs, self, resolution)
+        said = f"{action.goal} {found.before:.3f} → {found.after:.3f} over {found.tried} candidates at {resolution} px"
+        if not found.edits:
+            self.tally.useless += 1
+            return self._observe(action.op, "ok", messages=(f"{said}: nothing beat the present values",), useless=True)
+        graph = self._graph
+        for edit in found.edits:
+            graph = apply(graph, edit, self._catalog, self.rules).graph
+        self._set_graph(graph)
+        return self._observe(action.op, "ok", changed=found.moved, messages=(said,))
 
     def _inspect(self, action: InspectGraph) -> Observation:
         useless = self._already_answered(action)
@@ -262,12 +291,12 @@ class Environment:
         name = channel if view == "flat" else f"{view}.{channel}"
         return self._recorder.save_picture(f"{observation}.{name}", self.attempt, channel, pixels)
 
-    def _price(self, action: Action) -> dict[str, float]:
+    def _price(self, action: Proposed) -> dict[str, float]:
         if isinstance(action, Render):
             return {"actions": 1, "renders": 1, "samples_pixels": self._scene.cost()}
         return {"actions": 1}
 
-    def _already_answered(self, question: Action) -> bool:
+    def _already_answered(self, question: Render | InspectGraph) -> bool:
         key = (self._hash, json.dumps(action_to_json(question), sort_keys=True))
         known = key in self._answered
         self._answered.add(key)
@@ -347,4 +376,6 @@ HANDLERS: dict[type[Any], Callable[[Environment, Any], Observation]] = {
     InspectGraph: Environment._inspect,
     Finish: Environment._finish,
     Render: Environment._render,
+    Tune: Environment._tune,
+    BadCall: Environment._bad_call,
 }

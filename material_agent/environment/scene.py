@@ -33,7 +33,7 @@ class Settings:
     """What is the same for every render of a run.
 
     `resolution` in pixels and `samples` per pixel are those of an actor's renders; a search brings its own resolution.
-    `timeout_s` is the safety stop of one render.
+    `timeout_s` is the safety stop of one render. `tune`: whether an actor may ask for a search.
     """
 
     resolution: int = 256
@@ -41,6 +41,7 @@ class Settings:
     device: str = "CPU"
     timeout_s: float = 60.0
     max_nodes: int = 80
+    tune: bool = True
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,30 @@ class Charge(Event):
     amounts: dict[str, float]
 
 
+class ModelCall(Event):
+    """One request to a language model, whatever came of it.
+
+    `purpose` is "act" or "reflect"; `retry` counts from 0 over the tries of one request. `status` is "ok" or the kind
+    of failure, `error` what was said. `money_usd` is null when the price is unknown; `estimated` says that the tokens
+    were counted by us because the answer did not tell. `waited_s` was spent before this try.
+    """
+
+    kind: Literal["model_call"] = "model_call"
+    purpose: str
+    model: str
+    retry: int = 0
+    status: str
+    error: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+    money_usd: float | None = None
+    latency_s: float = 0.0
+    waited_s: float = 0.0
+    images: int = 0
+    replayed: bool = False
+
+
 class Search(Event):
     """A batch of candidates that went through the bulk door.
 
@@ -245,6 +269,7 @@ AnyEvent = Annotated[
     | Observed
     | Decision
     | Charge
+    | ModelCall
     | Search
     | Evaluated
     | BestUpdated

@@ -14,7 +14,7 @@ from evaluators import Evaluator, Target, load_calibration
 from graph_api import content_hash, load_catalog, start_graph, to_json
 from graph_api.catalog import nearest_version
 from graph_api.model import Graph
-from material_agent.actors.base import ActorFactory, AttemptSetup, Reflector
+from material_agent.actors.base import Accountable, ActorFactory, AttemptSetup, Reflector
 from material_agent.budget import Ledger
 from material_agent.config import RunConfig, attempt_seed
 from material_agent.context import Task
@@ -126,6 +126,9 @@ class _Run:
         start = self.state.next_event
         with EventLog(self.folder.events, self.ledger, start=start, listener=self.listener) as self.log:
             self.keeper = Keeper(self.folder, self.task, self.log, self._write_blend, self.state.kept)
+            for part in (self.actor_factory, self.reflector):
+                if isinstance(part, Accountable):
+                    part.begin(self.ledger, self.log)
             try:
                 outcome, reason, final = self._work()
             except KeyboardInterrupt:
@@ -161,6 +164,7 @@ class _Run:
             device=config.device,
             timeout_s=config.render_timeout_s,
             max_nodes=config.max_nodes,
+            tune=config.tune,
         )
         environment = Environment(self.task, self.pool, judge, self.ledger, self.log, settings, self.keeper)
         plan = Plan(

@@ -61,7 +61,8 @@ def assemble(
         tried=brief.tried,
     )
     thresholds = evaluation.thresholds if evaluation else {}
-    constraints = Constraints(brief.bans, brief.locks, environment.settings.max_nodes, thresholds)
+    settings = environment.settings
+    constraints = Constraints(brief.bans, brief.locks, settings.max_nodes, settings.tune, thresholds)
     return Context(brief.task, brief.decomposition, constraints, brief.memory, tuple(history), state)
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from graph_api.actions import Finish, Render
 from material_agent.context import Step
+from material_agent.proposals import BadCall
 from material_agent.react.stop import Stop
 
 Label = Literal[
@@ -72,6 +73,7 @@ def _refused(trace: Trace, ops: Sequence[str]) -> tuple[int, int]:
 
 def _tool_choice(trace: Trace) -> str:
     refused, total = _refused(trace, ("add_node", "remove_node"))
+    refused += trace.count(lambda step: isinstance(step.action, BadCall) and step.action.kind == "tool")
     idle = trace.count(lambda step: any("changed nothing" in text for text in step.observation.messages))
     if refused + idle >= max(FEW, MANY * total):
         return f"{refused} of {total} actions chose what does not exist, {idle} changed nothing"
@@ -79,7 +81,7 @@ def _tool_choice(trace: Trace) -> str:
 
 
 def _argument(trace: Trace) -> str:
-    refused, total = _refused(trace, ("set_param", "connect", "disconnect", "render"))
+    refused, total = _refused(trace, ("set_param", "connect", "disconnect", "render", "tune"))
     return f"{refused} of {total} actions had wrong arguments" if refused >= max(FEW, MANY * total) else ""
 
 

@@ -11,7 +11,7 @@ from material_agent.actors.base import Actor, Turn
 from material_agent.budget import Ledger
 from material_agent.context import Context, Step
 from material_agent.environment import Best, Environment
-from material_agent.errors import ActorError, BudgetExhausted
+from material_agent.errors import ActorError, ActorGone, BudgetExhausted
 from material_agent.events import Decision, Log
 from material_agent.react.assemble import Brief, assemble, context_event
 from material_agent.react.labels import Trace, label_failure
@@ -69,6 +69,8 @@ class Inner:
                 stop = self._play(turn) or self._limits()
             except BudgetExhausted as error:
                 stop = Stop("budget", str(error))
+            except ActorGone as error:
+                stop = Stop("actor_gone", str(error))
             except ActorError as error:
                 stop = Stop("actor_failed", str(error))
         return self._end(brief, stop, structure)
@@ -84,8 +86,6 @@ class Inner:
 
     def _play(self, turn: Turn) -> Stop | None:
         """Do a turn's actions in order; one that is refused does not keep its siblings from running."""
-        if not turn.actions:
-            return self._watch.note_empty_turn()
         thought = ""
         for action in turn.actions:
             observation = self._environment.step(action)
@@ -99,6 +99,8 @@ class Inner:
             stop = self._watch.note(action, observation, self._environment.graph_hash)
             if stop is not None:
                 return stop
+        if all(isinstance(action, Note) for action in turn.actions):
+            return self._watch.note_empty_turn()
         return None
 
     def _limits(self) -> Stop | None:

@@ -7,17 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graph_api import action_to_json
-from graph_api.actions import Action
 from material_agent.observation import Observation
+from material_agent.proposals import Proposed, proposed_to_json
 
-StopKind = Literal["finished", "loop", "no_progress", "step_limit", "budget", "actor_failed"]
+StopKind = Literal["finished", "loop", "no_progress", "step_limit", "budget", "actor_failed", "actor_gone"]
 REPEATS = 3
 
 
 @dataclass(frozen=True)
 class Stop:
-    """The end of an attempt. `budget` ends the run too; the others are reflected upon."""
+    """The end of an attempt. `budget` and `actor_gone` end the run too; the others are reflected upon."""
 
     kind: StopKind
     reason: str
@@ -41,10 +40,10 @@ class LoopWatch:
 
     seen: Counter[str] = field(default_factory=Counter)
 
-    def note(self, action: Action, observation: Observation, graph_hash: str) -> Stop | None:
+    def note(self, action: Proposed, observation: Observation, graph_hash: str) -> Stop | None:
         """Take in one pair; the third of a kind is a loop."""
         state = graph_hash if observation.status == "ok" else ""
-        pair = [action_to_json(action), observation.status, observation.changed, observation.messages, state]
+        pair = [proposed_to_json(action), observation.status, observation.changed, observation.messages, state]
         return self._count(json.dumps(pair, sort_keys=True, default=str), f"{action.op} with the same answer")
 
     def note_empty_turn(self) -> Stop | None:

@@ -68,8 +68,8 @@ class Ended:
 
     @property
     def ends_run(self) -> bool:
-        """Whether no attempt may follow: accepted, or the budget is spent."""
-        return self.outcome == "success" or self.stop == "budget"
+        """Whether no attempt may follow: accepted, the budget spent, or nobody there to act."""
+        return self.outcome == "success" or self.stop in ("budget", "actor_gone")
 
 
 @dataclass
