@@ -14,6 +14,7 @@ from material_agent.fit import RunResult, run_fit
 from material_agent.reports import write_report
 
 if TYPE_CHECKING:
+    from references import Reference
     from renderer import BlenderPool
 
 __all__ = ["ACTORS", "Cast", "cast_for", "fit_material"]
@@ -41,6 +42,7 @@ def fit_material(
     config: RunConfig,
     *,
     actor: str = "builtin",
+    reference: Reference | None = None,
     renderer: BlenderPool | None = None,
     progress: Callable[[Event], None] | None = None,
     resume: bool = False,
@@ -55,6 +57,7 @@ def fit_material(
         config,
         actor_factory=chosen.actor,
         reflector=chosen.reflector,
+        reference=reference,
         renderer=renderer,
         progress=progress,
         report=write_report,

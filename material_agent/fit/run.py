@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from evaluators import Evaluator, Target, load_calibration
+from evaluators.threads import one_thread
 from graph_api import content_hash, load_catalog, start_graph, to_json
 from graph_api.catalog import nearest_version
 from graph_api.model import Graph
@@ -64,6 +65,7 @@ def run_fit(
     *,
     actor_factory: ActorFactory,
     reflector: Reflector | None,
+    reference: Reference | None = None,
     renderer: BlenderPool | None = None,
     progress: EventListener | None = None,
     report: ReportWriter | None = None,
@@ -72,7 +74,8 @@ def run_fit(
 ) -> RunResult:
     """Fit a material to `config.reference`; everything is written to the folder `config.out`.
 
-    `renderer` is used and left open when given, otherwise a pool of `config.jobs` workers lives as long as the run.
+    `reference` is the picture when it has been loaded already, under an id or with a crop of the caller's; its patch
+    size goes before that of `config`. `renderer` is used and left open when given, otherwise a pool of `config.jobs` workers lives as long as the run.
     `progress` hears every event. `report` writes the report into the run folder, at the end. With `resume` the run in
     the folder goes on: finished attempts, ledger and best are kept, an interrupted attempt is repeated from its start.
     A folder with a run in it is refused unless `resume` or `overwrite` is set.
@@ -81,10 +84,13 @@ def run_fit(
     the reference, the evaluator and the renderer (`ReferenceFault`, `EvaluatorError` for a picture too small to judge
     by, `BlenderUnavailable`), before anything is spent or replaced.
     """
-    reference = load_reference(config.reference)
+    reference = reference or load_reference(config.reference)
+    if reference.patch_size_m is not None:
+        config = config.model_copy(update={"patch_size_m": reference.patch_size_m})
     target = Target.from_image(reference.image_srgb)
     folder = RunFolder(config.out)
     with ExitStack() as stack:
+        stack.enter_context(one_thread())
         stack.enter_context(folder.locked())
         if resume:
             state = read_state(folder, config, reference.sha256, reflects=reflector is not None)
