@@ -55,7 +55,7 @@ class Screen:
 
 
 def _colours(images: FloatArray) -> FloatArray:
-    return sliced_quantiles(colour_points(images, _COLOUR_SAMPLES), _DIRECTIONS, _QUANTILES)
+    return sliced_quantiles(colour_points(images, _COLOUR_SAMPLES), _DIRECTIONS, _QUANTILES, stepped=True)
 
 
 def _contrast(grey: FloatArray) -> FloatArray:
