@@ -75,7 +75,8 @@ def run_fit(
     """Fit a material to `config.reference`; everything is written to the folder `config.out`.
 
     `reference` is the picture when it has been loaded already, under an id or with a crop of the caller's; its patch
-    size goes before that of `config`. `renderer` is used and left open when given, otherwise a pool of `config.jobs` workers lives as long as the run.
+    size goes before that of `config`. `renderer` is used and left open when given, otherwise a pool of `config.jobs`
+    workers lives as long as the run.
     `progress` hears every event. `report` writes the report into the run folder, at the end. With `resume` the run in
     the folder goes on: finished attempts, ledger and best are kept, an interrupted attempt is repeated from its start.
     A folder with a run in it is refused unless `resume` or `overwrite` is set.
