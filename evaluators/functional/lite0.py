@@ -1,7 +1,7 @@
 """EfficientNet-Lite0 as a plain chain of convolutions: batch norms folded in, no module called in between.
 
-Folding a batch norm into the convolution before it is exact but for rounding (a relative 3e-6 in the deepest block), and
-takes a third of the time away at 128 px.
+Folding a batch norm into the convolution before it is exact but for rounding (a relative 3e-6 in the deepest block),
+and takes a third of the time away at 128 px.
 """
 
 from __future__ import annotations
@@ -70,4 +70,4 @@ def _folded(conv: Any, norm: Any, *, bounded: bool) -> _Layer:
     weight = (conv.weight * scale[:, None, None, None]).detach().contiguous()
     pad = tuple(getattr(conv.static_padding, "padding", (0, 0, 0, 0)))
     stride = conv.stride[0]
-    return _Layer(weight, (norm.bias - norm.running_mean * scale).detach(), stride, conv.groups, pad, bounded)  # type: ignore[arg-type]
+    return _Layer(weight, (norm.bias - norm.running_mean * scale).detach(), stride, conv.groups, pad, bounded)
