@@ -1,12 +1,13 @@
 """How near fitted materials come to their photographs, beside a flat colour and a fitted plain noise.
 
-    python benchmarks/fidelity.py [--photos DIR] [--quality draft] [--attempts N] [--seed N] [--out DIR] [--only a,b]
-                                  [--quick]
+    python benchmarks/fidelity.py [--photos DIR] [--quality draft] [--attempts N] [--seeds 1,2,3] [--out DIR]
+                                  [--only a,b] [--quick]
 
 Each reference is fitted by the built-in actor, and once more with plain layered noise as its only structure, under the
 same budget. Ours, noise and the mean colour are scored alike, on their beauty picture alone: `reward` by the committed
-evaluator, `gap` by gap closed under ST-LPIPS VGG statistics, which nothing in the product sees. References: photographs
-of --photos (or MATERIAL_AGENT_PHOTOS; `regular` from the manifest.json beside the folder) and scikit-image's three.
+evaluator, `gap` by gap closed under ST-LPIPS VGG statistics, which nothing in the product sees. What is summarised of
+a reference is the median over the seeds. References: photographs of --photos (or MATERIAL_AGENT_PHOTOS; `regular` from
+the manifest.json beside the folder) and scikit-image's three.
 The contact sheet (reference above, ours below, noise last) goes to OUT/sheet.png. What is in OUT already is not redone.
 """
 
@@ -19,7 +20,7 @@ import statistics
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,11 @@ CPU_FILE = "cpu.json"
 
 @dataclass(frozen=True)
 class Row:
-    """One reference: structure; rewards and gaps closed of ours, noise and flat; seconds of clock and processor."""
+    """One fit, or the median of several.
+
+    Rewards and gaps closed of ours, noise and flat; seconds of clock and processor; the physical term's value; the
+    judge's distance of the reference to itself.
+    """
 
     name: str
     regular: bool
@@ -112,12 +117,14 @@ def processor_seconds() -> float:
     return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
 
 
-def fitted(source: str, folder: Path, pool: BlenderPool, options: argparse.Namespace, only: tuple[str, ...]) -> Any:
+def fitted(
+    source: str, folder: Path, seed: int, pool: BlenderPool, options: argparse.Namespace, only: tuple[str, ...]
+) -> Any:
     """The run's result as plain data; a finished run in `folder` is taken as it is."""
     record = folder / "result.json"
     if not record.exists():
         config = RunConfig(
-            reference=source, out=folder, seed=options.seed, quality=options.quality, attempts=options.attempts,
+            reference=source, out=folder, seed=seed, quality=options.quality, attempts=options.attempts,
             limits={"candidates": 60} if options.quick else {},
         )  # fmt: skip
         before = processor_seconds()
@@ -155,6 +162,24 @@ def measure_row(name: str, regular: bool, pictures: Mapping[str, FloatArray], dr
         name, regular, best["structure"], record["seconds"], record["cpu_seconds"], *rewards,
         *(gap.value for gap in gaps), terms["physical"]["value"], gaps[0].own,
     )  # fmt: skip
+
+
+def median_row(rows: Sequence[Row]) -> Row:
+    """Each number's median over the seeds; the structure of most of them."""
+    numbers = {
+        name: statistics.median(getattr(row, name) for row in rows)
+        for name, value in asdict(rows[0]).items()
+        if isinstance(value, float)
+    }
+    return replace(rows[0], structure=statistics.mode(row.structure for row in rows), **numbers)
+
+
+def line(row: Row, label: str) -> str:
+    """One row of the printed table."""
+    rewards = f"{row.reward:.3f} noise {row.reward_noise:.3f} flat {row.reward_flat:.3f}"
+    gaps = f"{row.gap:.2f} noise {row.gap_noise:.2f} flat {row.gap_flat:.2f}"
+    spent = f"{row.seconds:.0f} s, {row.cpu_seconds:.0f} s of processor"
+    return f"{label:<18}{row.structure:<16} reward {rewards}   gap {gaps}   {spent}"
 
 
 def sheet(rows: Sequence[tuple[str, Sequence[FloatArray]]], path: Path) -> None:
@@ -209,7 +234,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
     parser.add_argument("--quality", choices=("draft", "normal", "high"), default="draft")
     parser.add_argument("--attempts", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=lambda text: [int(part) for part in text.split(",")], default=[0])
     parser.add_argument("--out", type=Path, default=Path("fidelity-runs"))
     parser.add_argument("--only", default="", help="names of references, separated by commas")
     parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget, for a check within 50 s")
@@ -225,24 +250,21 @@ def main(arguments: list[str]) -> int:
     with BlenderPool(cache=RenderCache()) as pool:
         for name in chosen:
             source, regular = sources[name]
-            base = (
-                options.out / f"{options.quality}-{options.attempts}-{options.seed}{'-quick' if options.quick else ''}"
-            )
-            ours, noise = (base / name.replace(":", "_") / kind for kind in ("ours", "noise"))
-            record = fitted(source, ours, pool, options, ())
-            fitted(source, noise, pool, options, ("layered_noise",))
             flat = np.full_like(pictures[name], 1.0) * pictures[name].mean(axis=(0, 1), keepdims=True)
-            drawn = [picture(ours), picture(noise), flat]
-            row = measure_row(name, regular, pictures, drawn, record, judge)
-            rows.append(row)
-            shown.append((name, [pictures[name], *drawn[:2]]))
-            rewards = f"{row.reward:.3f} noise {row.reward_noise:.3f} flat {row.reward_flat:.3f}"
-            spent = f"{row.seconds:.0f} s, {row.cpu_seconds:.0f} s of processor"
-            gaps = f"{row.gap:.2f} noise {row.gap_noise:.2f} flat {row.gap_flat:.2f}"
-            print(
-                f"{name:<18}{row.structure:<16} reward {rewards}   gap {gaps}   {spent}",
-                flush=True,
-            )
+            by_seed: list[tuple[Row, list[FloatArray]]] = []
+            for seed in options.seeds:
+                base = options.out / f"{options.quality}-{options.attempts}-{seed}{'-quick' if options.quick else ''}"
+                ours, noise = (base / name.replace(":", "_") / kind for kind in ("ours", "noise"))
+                record = fitted(source, ours, seed, pool, options, ())
+                fitted(source, noise, seed, pool, options, ("layered_noise",))
+                drawn = [picture(ours), picture(noise), flat]
+                by_seed.append((measure_row(name, regular, pictures, drawn, record, judge), drawn))
+                print(line(by_seed[-1][0], f"{name} {seed}"), flush=True)
+            by_seed.sort(key=lambda item: item[0].reward)
+            rows.append(median_row([row for row, _ in by_seed]))
+            if len(by_seed) > 1:
+                print(line(rows[-1], f"{name}: median"), flush=True)
+            shown.append((name, [pictures[name], *by_seed[len(by_seed) // 2][1][:2]]))
             sheet(shown, options.out / "sheet.png")
     figures = summarize(rows)
     for key, value in figures.items():
@@ -251,6 +273,7 @@ def main(arguments: list[str]) -> int:
         "quick": options.quick,
         "quality": options.quality,
         "attempts": options.attempts,
+        "seeds": options.seeds,
         "seconds": round(time.monotonic() - begun),
         "sheet": str(options.out / "sheet.png"),
     }

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -135,9 +136,10 @@ def gap_closed(
 ) -> GapClosed:
     """How much of the way from an unrelated material to the reference's own second crop a render has gone.
 
-    The crop's side is min(256, half the reference's side), down to a multiple of 32. The render shows the same extent
-    as the reference and is brought to its side; every distance is between one crop of the reference, top left, and a
-    crop of that side, bottom right, of the reference, of the render and of each of the others.
+    The crop's side is min(256, half the reference's side), down to a multiple of 32; crops are taken at the corners.
+    The render shows the same extent as the reference and is brought to its side. A distance is the mean between the
+    reference's crops and those in the other corners: of the reference itself, of the render, of each of the others.
+    A single pair of crops moves the figure by .1 and more with what happens to lie in a corner.
     """
     base = centre_square(as_srgb(reference, "a reference picture"))
     crop = min(_LARGEST_CROP, base.shape[0] // 2) // _MULTIPLE * _MULTIPLE
@@ -145,20 +147,27 @@ def gap_closed(
         raise EvaluatorError(f"a reference of at least {2 * _MULTIPLE} px a side", f"{base.shape[0]} px")
     if not others:
         raise EvaluatorError("at least one other material", "none")
-    anchor = base[:crop, :crop]
-    drawn = resize_srgb(centre_square(as_srgb(render, "a render")), base.shape[0])
-    own = judge.distance(base[-crop:, -crop:], anchor)
-    rendered = judge.distance(drawn[-crop:, -crop:], anchor)
-    other = float(np.median([judge.distance(_last_crop(picture, crop), anchor) for picture in others]))
+    anchors = _corners(base, crop)
+    drawn = _corners(resize_srgb(centre_square(as_srgb(render, "a render")), base.shape[0]), crop)
+    own, rendered = (_across(four, anchors, judge) for four in (anchors, drawn))
+    strangers = [_corners(_at_least(picture, crop), crop) for picture in others]
+    other = float(np.median([_across(four, anchors, judge) for four in strangers]))
     value = 1 - (rendered - own) / (other - own) if other > own else float("nan")
     return GapClosed(value, rendered, own, other, crop)
 
 
-def _last_crop(picture: npt.ArrayLike, crop: int) -> FloatArray:
+def _corners(square: FloatArray, crop: int) -> tuple[FloatArray, ...]:
+    sides = (slice(None, crop), slice(-crop, None))
+    return tuple(square[rows, columns] for rows in sides for columns in sides)
+
+
+def _across(four: Sequence[FloatArray], anchors: Sequence[FloatArray], judge: Judge) -> float:
+    return float(np.mean([judge.distance(four[i], anchors[j]) for i, j in itertools.permutations(range(4), 2)]))
+
+
+def _at_least(picture: npt.ArrayLike, crop: int) -> FloatArray:
     square = centre_square(as_srgb(picture, "another material's picture"))
-    if square.shape[0] < crop:
-        square = resize_srgb(square, crop)
-    return square[-crop:, -crop:]
+    return square if square.shape[0] >= crop else resize_srgb(square, crop)
 
 
 def load_pictures(photos: Path | None) -> dict[str, FloatArray]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evaluators.functional.lattice import Lattice
 from evaluators.functional.orientation import Orientation
 from evaluators.functional.texture import statistics_distance
-from evaluators.measure import Measurement, ring_scale
+from evaluators.measure import GRAIN, Measurement, ring_scale
 from evaluators.result import SCALES, Scale
 
 FloatArray = npt.NDArray[np.float32]
@@ -21,6 +21,8 @@ Distance = Callable[[Measurement, Measurement], float]
 """(candidate, reference) → distance ≥ 0; NaN where the reference gives nothing to compare."""
 CONTRAST_FLOOR = 1 / 255
 """Added to both sides of a ratio of contrasts: one code value of an 8-bit picture."""
+GRAIN_FLOOR = CONTRAST_FLOOR / 4
+"""The same for grain: what rounding to 8 bits leaves is 1/√12 of a code value."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ def _misfit(vectors: npt.NDArray[np.float64], basis: npt.NDArray[np.float64]) ->
     return float(min(1.0, 2 * misses.max()))
 
 
+def grain_distance(candidate: Measurement, reference: Measurement) -> float:
+    """Absolute log ratio of the contrasts finer than the compared size; NaN where either picture does not show it."""
+    return abs(float(np.log((candidate.grain + GRAIN_FLOOR) / (reference.grain + GRAIN_FLOOR))))
+
+
 def deep_distance(scale: str, candidate: Measurement, reference: Measurement) -> float:
     """Texture distance at a scale; NaN without a network."""
     if scale not in candidate.deep or scale not in reference.deep:
@@ -125,7 +132,9 @@ COMPONENTS: tuple[Component, ...] = (
     Component("energies", "structure", "global", "luma", energy_distance),
     Component("slope", "structure", "micro", "luma", slope_distance),
     Component("steerable", "structure", "meso", "luma", steerable_distance),
+    Component("grain", "structure", "micro", "luma", grain_distance),
     *(Component(f"texture_{s}", "appearance", s, "rgb", partial(deep_distance, s), deep=True) for s in SCALES),
+    Component("texture_grain", "appearance", "micro", "rgb", partial(deep_distance, GRAIN), deep=True),
     Component("palette", "appearance", "global", "colour", palette_distance),
     Component("contrast", "appearance", "global", "luma", contrast_distance),
 )

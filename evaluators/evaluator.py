@@ -14,11 +14,11 @@ from evaluators.components import value_of
 from evaluators.errors import EvaluatorError, WeightsUnavailableError
 from evaluators.functional.color import linear_to_srgb
 from evaluators.functional.texture import DeepTexture, deep_texture, statistics_distance
-from evaluators.measure import deep_statistics, measure
+from evaluators.measure import deep_statistics
 from evaluators.pictures import as_rgb, centre_square, comparison_size, resize_linear, resize_srgb
 from evaluators.result import Candidate, Evaluation, TermResult
 from evaluators.screening import Screen
-from evaluators.target import Target
+from evaluators.target import Target, measure_whole
 from evaluators.term import Term
 from evaluators.terms import Appearance, Budget, Compile, Physical, Structure
 from evaluators.threads import one_thread
@@ -123,10 +123,11 @@ class Evaluator:
         network, problem = self._network
         size = comparison_size(self.target.side, square.shape[0])
         # Averaging after the clip of the view transform, as the eye sees a picture; highlights above 1 do not spread.
-        image = linear_to_srgb(resize_linear(np.clip(square, 0, 1), size)) if linear else resize_srgb(square, size)
+        fine = min(square.shape[0], 2 * size)
+        shown = linear_to_srgb(resize_linear(np.clip(square, 0, 1), fine)) if linear else resize_srgb(square, fine)
         reference = self.target.measurement(size, network)
         return Comparison(
-            candidate=measure(image, network, look_for_lattice=reference.lattice is not None),
+            candidate=measure_whole(shown, size, network, look_for_lattice=reference.lattice is not None),
             reference=reference,
             self_distances=self.target.self_distances(size, network),
             calibration=self.calibration.at(size),

@@ -193,10 +193,16 @@ def _slope(c: Comparison) -> list[Gap]:
     return [_gap("micro", "luma", "spectral_slope", got, want, "exponent of f", message)]
 
 
-def _texture(scale: Scale, c: Comparison) -> list[Gap]:
-    distance, own = c.distances[f"texture_{scale}"], c.self_distances[f"texture_{scale}"]
+def _texture(scale: Scale, part: str, kind: str, c: Comparison) -> list[Gap]:
+    distance, own = c.distances[f"texture_{part}"], c.self_distances[f"texture_{part}"]
     message = f"{scale}: texture differs by {distance:.2f}, the reference's own parts by {own:.2f}"
-    return [_gap(scale, "rgb", "texture", distance, own, "feature distance", message, differs=True)]
+    return [_gap(scale, "rgb", kind, distance, own, "feature distance", message, differs=True)]
+
+
+def _grain(c: Comparison) -> list[Gap]:
+    got, want = c.candidate.grain, c.reference.grain
+    message = f"micro: grain at the limit of the picture {_relative(got, want)}"
+    return [_gap("micro", "luma", "grain", got, want, "standard deviation of luma", message)]
 
 
 def _palette(c: Comparison) -> list[Gap]:
@@ -249,9 +255,11 @@ _BUILDERS: dict[str, Callable[[Comparison], list[Gap]]] = {
     "spectrum_micro": partial(_spectrum, "micro"),
     "energies": _energies,
     "slope": _slope,
-    "texture_macro": partial(_texture, "macro"),
-    "texture_meso": partial(_texture, "meso"),
-    "texture_micro": partial(_texture, "micro"),
+    "grain": _grain,
+    "texture_grain": partial(_texture, "micro", "grain", "grain_texture"),
+    "texture_macro": partial(_texture, "macro", "macro", "texture"),
+    "texture_meso": partial(_texture, "meso", "meso", "texture"),
+    "texture_micro": partial(_texture, "micro", "micro", "texture"),
     "palette": _palette,
     "contrast": _contrast,
 }

@@ -19,6 +19,8 @@ from evaluators.functional.transport import sliced_quantiles
 from evaluators.pictures import resize_srgb
 
 FloatArray = npt.NDArray[np.float32]
+GRAIN = "grain"
+"""Key of the deep statistics of what is finer than the compared picture."""
 DEEP_HALVINGS: dict[str, int] = {"micro": 1, "meso": 2, "macro": 4}
 """By how much a picture is shrunk before deep statistics are taken: what is fine is gone from the smaller ones."""
 COLOUR_SAMPLES = 64 * 64
@@ -31,7 +33,9 @@ class Measurement:
 
     `polar` (16, 8): log power; `steerable` (68,); `slope`; `energies`: share of the variance by scale;
     `orientations` by scale; `lattice` (looked for on demand only); `lab_quantiles` (64, 256), ΔE; `lab_mean` and
-    `lab_std` (3,); `contrast`: standard deviation of luma; `deep`: texture statistics by scale, if there is a network.
+    `lab_std` (3,); `contrast`: standard deviation of luma; `grain`: the same of what averaging
+    twice as many pixels a side takes away, NaN where there are not so many; `deep`: texture statistics by scale, if
+    there is a network.
     """
 
     size: int
@@ -45,11 +49,17 @@ class Measurement:
     lab_mean: FloatArray
     lab_std: FloatArray
     contrast: float
+    grain: float
     deep: Mapping[str, TextureStatistics]
 
 
-def measure(image: FloatArray, network: DeepTexture | None, *, look_for_lattice: bool) -> Measurement:
-    """Measure a square sRGB picture (S, S, 3) in [0, 1] with S one of `pictures.SIZES`."""
+def measure(
+    image: FloatArray, network: DeepTexture | None, *, look_for_lattice: bool, grain: FloatArray | None = None
+) -> Measurement:
+    """Measure a square sRGB picture (S, S, 3) in [0, 1] with S one of `pictures.SIZES`.
+
+    `grain` (S, S, 3): a part of it at twice the resolution (`pictures.grain_crop`), where there is one.
+    """
     size = image.shape[0]
     grey = to_luma(image)
     lab = colour_points(image)
@@ -62,12 +72,25 @@ def measure(image: FloatArray, network: DeepTexture | None, *, look_for_lattice:
         energies=scale_energies(grey),
         orientations=anisotropy(grey),
         lattice=lattice if lattice is not None and lattice.strength >= REGULAR else None,
-        lab_quantiles=sliced_quantiles(lab),
+        lab_quantiles=sliced_quantiles(lab, stepped=True),
         lab_mean=lab.mean(axis=0),
         lab_std=lab.std(axis=0),
         contrast=contrast(grey),
-        deep={} if network is None else deep_statistics(image[None], network),
+        grain=float("nan") if grain is None else fine_contrast(to_luma(grain)),
+        deep={} if network is None else _deep(image, grain, network),
     )
+
+
+def _deep(image: FloatArray, grain: FloatArray | None, network: DeepTexture) -> dict[str, TextureStatistics]:
+    found = deep_statistics(image[None], network)
+    return found if grain is None else found | {GRAIN: network.statistics(grain[None])}
+
+
+def fine_contrast(grey: FloatArray) -> float:
+    """Standard deviation of luma (S, S), S even, within blocks of 2 × 2 pixels."""
+    half = grey.shape[0] // 2
+    blocks = grey.reshape(half, 2, half, 2)
+    return float(np.sqrt(np.square(blocks - blocks.mean(axis=(1, 3), keepdims=True), dtype=np.float64).mean()))
 
 
 def deep_statistics(images: FloatArray, network: DeepTexture) -> dict[str, TextureStatistics]:

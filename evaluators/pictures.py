@@ -96,6 +96,17 @@ def resize_srgb(image: FloatArray, size: int) -> FloatArray:
     return linear_to_srgb(resize_linear(srgb_to_linear(image), size))
 
 
+def grain_crop(image: FloatArray, size: int) -> FloatArray | None:
+    """Middle (size, size, 3) of a square picture brought to 2·`size` px: what averaging to `size` px hides.
+
+    None for a picture of fewer pixels, which does not show it.
+    """
+    if image.shape[0] < 2 * size:
+        return None
+    edge = (2 * size - size) // 2
+    return resize_srgb(image, 2 * size)[edge : edge + size, edge : edge + size]
+
+
 def quadrants(image: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Cut the four disjoint quarters out of a square picture: top left, bottom right, top right, bottom left."""
     half = image.shape[0] // 2

@@ -11,7 +11,15 @@ from evaluators.components import distances
 from evaluators.errors import EvaluatorError
 from evaluators.functional.texture import DeepTexture
 from evaluators.measure import Measurement, measure
-from evaluators.pictures import SMALLEST_SIDE, as_srgb, centre_square, largest_square, quadrants, resize_srgb
+from evaluators.pictures import (
+    SMALLEST_SIDE,
+    as_srgb,
+    centre_square,
+    grain_crop,
+    largest_square,
+    quadrants,
+    resize_srgb,
+)
 from evaluators.threads import one_thread
 
 FloatArray = npt.NDArray[np.float32]
@@ -56,7 +64,7 @@ class Target:
         """Measure the reference at `size` px."""
         key = (size, network is not None)
         if key not in self._measured:
-            self._measured[key] = measure(resize_srgb(self.image, size), network, look_for_lattice=True)
+            self._measured[key] = measure_whole(self.image, size, network)
         return self._measured[key]
 
     @one_thread()
@@ -64,7 +72,22 @@ class Target:
         """Distances between opposite quarters of the reference, each at `size` px, averaged over both diagonals."""
         key = (size, network is not None)
         if key not in self._self_distances:
-            parts = [measure(resize_srgb(q, size), network, look_for_lattice=True) for q in quadrants(self.image)]
+            parts = [measure_part(part, size, network) for part in quadrants(self.image)]
             one, other = distances(parts[1], parts[0]), distances(parts[3], parts[2])
             self._self_distances[key] = {name: (one[name] + other[name]) / 2 for name in one}
         return self._self_distances[key]
+
+
+def measure_whole(
+    picture: FloatArray, size: int, network: DeepTexture | None, *, look_for_lattice: bool = True
+) -> Measurement:
+    """Measure a square sRGB picture (S, S, 3) at `size` px, with its grain where it has twice as many pixels."""
+    return measure(
+        resize_srgb(picture, size), network, look_for_lattice=look_for_lattice, grain=grain_crop(picture, size)
+    )
+
+
+def measure_part(part: FloatArray, size: int, network: DeepTexture | None) -> Measurement:
+    """Measure a quarter (S, S, 3) of a picture at `size` px; what has that many pixels is the whole's grain, too."""
+    picture = resize_srgb(part, size)
+    return measure(picture, network, look_for_lattice=True, grain=picture if part.shape[0] >= size else None)

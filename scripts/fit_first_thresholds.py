@@ -31,9 +31,10 @@ from evaluators.calibration import SCHEMA, Normalisation, SizeCalibration
 from evaluators.comparison import Comparison
 from evaluators.components import BY_NAME, distances
 from evaluators.functional.texture import deep_texture
-from evaluators.measure import Measurement, measure
-from evaluators.pictures import SIZES, as_srgb, centre_square, quadrants, resize_srgb
+from evaluators.measure import Measurement
+from evaluators.pictures import SIZES, as_srgb, centre_square, quadrants
 from evaluators.result import Candidate
+from evaluators.target import measure_part
 from evaluators.terms import Appearance, Structure
 
 FloatArray = npt.NDArray[np.float32]
@@ -75,9 +76,7 @@ def fit_size(pictures: Mapping[str, FloatArray], size: int) -> tuple[dict[str, A
     """Fit the calibration entry for one side; return it with the figures it rests on."""
     network = deep_texture()
     used = [p for p in pictures.values() if p.shape[0] // 2 >= size]
-    quarters = [
-        [measure(resize_srgb(q, size), network, look_for_lattice=True) for q in quadrants(picture)] for picture in used
-    ]
+    quarters = [[measure_part(part, size, network) for part in quadrants(picture)] for picture in used]
     flat = [m for four in quarters for m in four]
     pairs = [Pair(a, b, a // 4 == b // 4) for a, b in itertools.permutations(range(len(flat)), 2)]
     table = [distances(flat[p.candidate], flat[p.reference]) for p in pairs]
