@@ -69,7 +69,7 @@ class DeepTexture:
             raise ValueError(f"expected images (B, S, S, 3) with S a multiple of 32, got shape {images.shape}")
         with torch.inference_mode(), _one_thread():
             # Channels stay last in memory, which convolutions of few channels are faster on.
-            batch = torch.from_numpy(np.ascontiguousarray(images)).permute(0, 3, 1, 2)
+            batch = torch.from_numpy(np.require(images, requirements=["C", "W"])).permute(0, 3, 1, 2)
             return tuple(
                 BlockStatistics(f.mean(dim=(2, 3)).numpy(), f.std(dim=(2, 3), correction=0).numpy())
                 for f in self.features(batch)
