@@ -78,6 +78,11 @@ class Cells:
         # In one dimension every metric is the plain distance.
         return cls(cell, below, local, randomness, exponent, metric if len(cell) > 1 else "MANHATTAN", unroll)
 
+    @property
+    def culls(self) -> bool:
+        """Whether the search for the closest point may leave out cells that are too far: see `closest`."""
+        return not self.unroll and len(self.cell) in (2, 3)
+
     def jitter(self, offset: Sequence[Int32]) -> tuple[Float, ...]:
         """Random place of the point of the cell `offset` away, on each axis."""
         if len(self.cell) == 1:

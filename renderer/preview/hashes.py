@@ -5,6 +5,7 @@ They work alike on Dr.Jit and on numpy unsigned arrays, which is how constants a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -23,9 +24,17 @@ def _rotate(x: Word, bits: int) -> Word:
     return (x << bits) | (x >> (32 - bits))
 
 
-def _final(words: list[Word]) -> Word:
-    for target, source, bits in _ROUNDS:
+def _final(words: list[Word], rounds: tuple[tuple[int, int, int], ...] = _ROUNDS) -> Word:
+    for target, source, bits in rounds:
         words[target] = (words[target] ^ words[source]) - _rotate(words[source], bits)
+    return words[2]
+
+
+def _final_low(words: list[Word]) -> Word:
+    """`_final` of which only the lowest six bits count: for them the last two rotations are plain shifts."""
+    _final(words, _ROUNDS[:-2])
+    for target, source, bits in _ROUNDS[-2:]:
+        words[target] = (words[target] ^ words[source]) - (words[source] >> (32 - bits))
     return words[2]
 
 
@@ -37,6 +46,15 @@ def _mix(words: list[Word]) -> None:
 
 def jenkins(*keys: Word) -> Word:
     """lookup3 of one to four 32-bit words of one type (Dr.Jit `UInt32` or a numpy array of `uint32`)."""
+    return _final(_mixed(keys))
+
+
+def jenkins_low(*keys: Word) -> Word:
+    """`jenkins` of which only the lowest six bits are right; a fifth cheaper."""
+    return _final_low(_mixed(keys))
+
+
+def _mixed(keys: Sequence[Word]) -> list[Word]:
     first = (_SEED + (len(keys) << 2) + 13) & 0xFFFFFFFF
     # An array, not a numpy scalar: shifted scalars silently widen to 64 bits.
     start = np.array([first], np.uint32) if isinstance(keys[0], np.ndarray) else UInt32(first)
@@ -46,7 +64,7 @@ def jenkins(*keys: Word) -> Word:
     if len(keys) == 4:
         _mix(words)
         words[0] = words[0] + keys[3]
-    return _final(words)
+    return words
 
 
 def unit_float(word: UInt32) -> Float:
@@ -92,4 +110,8 @@ def _pcg_round(v: list[Int32], rounds: tuple[tuple[int, int, int | None], ...]) 
 
 def pcg_unit(cell: tuple[Int32, ...]) -> tuple[Float, ...]:
     """PCG hash to floats in [0, 1]."""
-    return tuple(Float(h) * np.float32(1.0 / 2147483647.0) for h in pcg(cell))
+    return tuple(Float(h) * PCG_UNIT for h in pcg(cell))
+
+
+PCG_UNIT = float(np.float32(1.0 / 2147483647.0))
+"""What brings a PCG word to [0, 1]; as a float32 it is 2⁻³¹."""

@@ -18,6 +18,7 @@ from renderer.preview.ops import lerp, minimum, saturate
 
 _NAMES = ("E", "E_avg", "s")
 _PACKET = 4
+_ALIGNMENT = 64
 
 
 class EnergyTables:
@@ -30,7 +31,7 @@ class EnergyTables:
     @staticmethod
     def arrays() -> tuple[Float, Float, Float]:
         """The committed tables by cells, loaded."""
-        made = tuple(Float(_by_cells(load()[name])) for name in _NAMES)
+        made = tuple(Float(aligned(_by_cells(load()[name]))) for name in _NAMES)
         dr.eval(made)
         return made
 
@@ -61,6 +62,19 @@ class EnergyTables:
         for rest in reversed(rests):
             values = [lerp(a, b, rest) for a, b in zip(values[::2], values[1::2], strict=True)]
         return values[0]
+
+
+def aligned(numbers: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """A flat copy that begins at a multiple of a vector's size.
+
+    Dr.Jit uses numpy's memory in place. From memory that is not aligned it reads no packets but number by number, and
+    it compiles a kernel of its own for it.
+    """
+    raw = np.empty(numbers.nbytes + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    buffer = raw[start : start + numbers.nbytes].view(np.float32)
+    buffer[:] = numbers.ravel()
+    return buffer
 
 
 def _by_cells(table: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -90,7 +90,10 @@ class Program:
     def __call__(
         self, theta: npt.NDArray[np.float32], lanes: Lanes, size_m: float, jitter: tuple[float, float]
     ) -> tuple[Float, ...]:
-        """Flat pictures, one for each channel, computed."""
+        """Pictures, one for each channel, computed and flat: colors and normals in packets of four, the last unused.
+
+        A packet is stored at once; three numbers would be stored one by one, each behind a branch.
+        """
         table = Float(packed(theta))
         scalars = scalars_of(size_m, jitter)
         width = dr.width(lanes.column)
@@ -103,9 +106,9 @@ class Program:
         return result
 
     def _run(self, theta: Float, scalars: list[Float], *lanes: Any) -> tuple[Float, ...]:
-        flat = self.trace(theta, scalars, lanes, None)
-        dr.eval(flat)
-        return flat
+        packets = tuple(_packets(value) for value in self._values(theta, scalars, lanes, None))
+        dr.eval(packets)
+        return packets
 
     def gradient(
         self,
@@ -132,7 +135,13 @@ class Program:
     def trace(
         self, theta: Float, scalars: list[Float], lanes: tuple[Any, ...], octave_limit: int | None
     ) -> tuple[Float, ...]:
-        """The pictures as arrays that are not computed yet."""
+        """The pictures, flat, as arrays that are not computed yet."""
+        return tuple(dr.ravel(value) for value in self._values(theta, scalars, lanes, octave_limit))
+
+    def _values(
+        self, theta: Float, scalars: list[Float], lanes: tuple[Any, ...], octave_limit: int | None
+    ) -> list[Any]:
+        """By channel a number or a vector of three by lane, not computed yet."""
         column, row, setting, ramp_place, ramp_setting, each, settings, resolution, *tables = lanes
         frame = Frame(column, row, setting, settings, resolution, scalars[0], (scalars[1], scalars[2]))
         small = Evaluation(self.structure, theta, replace(frame, setting=ramp_setting), NODES, {})
@@ -145,8 +154,8 @@ class Program:
         surface = Surface(evaluation)
         if "normal" in self.channels or "beauty" in self.channels:
             surface.prefetch()
-        width = dr.width(column)
-        return tuple(_flat(surface.channel(name), width) for name in self.channels)
+        zero = dr.zeros(Float, dr.width(column))
+        return [surface.channel(name) + zero for name in self.channels]
 
     def _preludes(self, theta: Float, frame: Frame, each: UInt32) -> dict[int, list[Float]]:
         """Numbers that nodes need once for each setting, by step: buffers of four numbers a setting."""
@@ -166,8 +175,5 @@ class Program:
         return found
 
 
-def _flat(value: Any, width: int) -> Float:
-    zero = dr.zeros(Float, width)
-    if isinstance(value, Array3f):
-        return dr.ravel(Array3f(value.x + zero, value.y + zero, value.z + zero))
-    return value + zero
+def _packets(value: Any) -> Float:
+    return dr.ravel(Array4f(value.x, value.y, value.z, 0.0)) if isinstance(value, Array3f) else value

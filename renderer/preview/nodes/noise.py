@@ -117,6 +117,9 @@ def noise_texture_at(places: Sequence[Inputs]) -> list[Outputs] | None:
 
 TABLE = {
     "ShaderNodeTexNoise": NodeSpec(
-        noise_texture, {"noise_dimensions": tuple(DIMENSIONS), "noise_type": tuple(KINDS)}, warped=True
+        noise_texture,
+        {"noise_dimensions": tuple(DIMENSIONS), "noise_type": tuple(KINDS)},
+        warped=True,
+        together=noise_texture_at,
     )
 }

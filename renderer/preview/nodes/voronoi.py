@@ -9,6 +9,7 @@ import drjit as dr
 from drjit.auto.ad import Array3f, Bool, Float, Int32
 
 from renderer.preview.cells import METRICS, Cells
+from renderer.preview.closest import closest, decode
 from renderer.preview.evaluation import Inputs, NodeSpec, Outputs
 from renderer.preview.nodes.noise import DIMENSIONS
 from renderer.preview.ops import (
@@ -30,44 +31,26 @@ _FAR_EDGE = 8.0
 Octave = tuple[Float, Array3f, tuple[Float, ...]]
 
 
-def _result(cells: Cells, rank: Float, index: Int32) -> Octave:
-    """Distance, color and position of the cell with `index`; the cell is looked up again, not carried along."""
-    offset = cells.decode(index, 1)
+def _result(cells: Cells, rank: Float, offset: Sequence[Int32]) -> Octave:
+    """Distance, color and position of the cell `offset` away; the cell is looked up again, not carried along."""
     place = tuple(b + p for b, p in zip(cells.below, cells.point(offset), strict=True))
     return cells.distance(rank), cells.color(offset), place
 
 
 def f1(cells: Cells, _: Float) -> Octave:
     """The closest point."""
+    if cells.culls:
+        (rank,), code = closest([cells], indexed=True)
+        assert code is not None
+        return _result(cells, rank, decode(code, len(cells.cell)))
 
     def body(index: Int32, offset: Sequence[Int32], best: Float, chosen: Int32) -> tuple[Any, ...]:
         rank = cells.rank_of(offset)
         closer = rank < best
         return dr.select(closer, rank, best), dr.select(closer, index, chosen)
 
-    return _result(cells, *cells.scan(1, body, (Float(FLOAT_MAX), Int32(0))))
-
-
-def f1_ranks(places: Sequence[Cells]) -> list[Float]:
-    """Rank of the closest point at several places close together, among the cells around the first.
-
-    A place just outside the first one's cell has the same neighbours but for a layer a whole cell away, where the
-    closest point practically never is.
-    """
-    first = places[0]
-    others = [
-        [p + (b - c) for p, b, c in zip(place.local, place.below, first.below, strict=True)] for place in places[1:]
-    ]
-
-    def body(_: Int32, offset: Sequence[Int32], *best: Float) -> tuple[Any, ...]:
-        jitter = first.jitter(offset)
-        found = []
-        for local, least in zip([first.local, *others], best, strict=True):
-            reach = [dr.fma(h, first.randomness, Float(o) - x) for h, o, x in zip(jitter, offset, local, strict=True)]
-            found.append(minimum(METRICS[first.metric][0](reach, first.exponent), least))
-        return tuple(found)
-
-    return list(first.scan(1, body, (Float(FLOAT_MAX),) * len(places)))
+    rank, chosen = cells.scan(1, body, (Float(FLOAT_MAX), Int32(0)))
+    return _result(cells, rank, cells.decode(chosen, 1))
 
 
 def f2(cells: Cells, _: Float) -> Octave:
@@ -87,7 +70,7 @@ def f2(cells: Cells, _: Float) -> Octave:
 
     far = Float(FLOAT_MAX)
     _, second, _, chosen = cells.scan(1, body, (far, far, Int32(0), Int32(0)))
-    return _result(cells, second, chosen)
+    return _result(cells, second, cells.decode(chosen, 1))
 
 
 def smooth_f1(cells: Cells, smoothness: Float) -> Octave:
@@ -278,7 +261,7 @@ def voronoi_texture_at(places: Sequence[Inputs]) -> list[Outputs] | None:
 
     def step(weight: Float, amplitude: Float, scale: Float, *totals: Float) -> tuple[Any, ...]:
         cells = [v.cells(scale) for v in nodes]
-        found = [cells[0].distance(rank) for rank in f1_ranks(cells)]
+        found = [cells[0].distance(rank) for rank in closest(cells)[0]]
         return tuple(total + weight * amplitude * d for total, d in zip(totals, found, strict=True))
 
     totals = nodes[0].octaves(step, (Float(0.0),) * len(nodes))
