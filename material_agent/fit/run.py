@@ -66,6 +66,7 @@ def run_fit(
     actor_factory: ActorFactory,
     reflector: Reflector | None,
     reference: Reference | None = None,
+    run_id: str = "",
     renderer: BlenderPool | None = None,
     progress: EventListener | None = None,
     report: ReportWriter | None = None,
@@ -75,7 +76,8 @@ def run_fit(
     """Fit a material to `config.reference`; everything is written to the folder `config.out`.
 
     `reference` is the picture when it has been loaded already, under an id or with a crop of the caller's; its patch
-    size goes before that of `config`. `renderer` is used and left open when given, otherwise a pool of `config.jobs`
+    size goes before that of `config`. `run_id` names the run in memory and result, by default made of reference, seed and
+    folder. `renderer` is used and left open when given, otherwise a pool of `config.jobs`
     workers lives as long as the run.
     `progress` hears every event. `report` writes the report into the run folder, at the end. With `resume` the run in
     the folder goes on: finished attempts, ledger and best are kept, an interrupted attempt is repeated from its start.
@@ -103,7 +105,7 @@ def run_fit(
             state = State()
         stack.enter_context(terminate_as_interrupt())
         pool = renderer or stack.enter_context(BlenderPool(jobs=config.jobs, cache=RenderCache()))
-        run = _Run(config, reference, target, folder, state, pool, actor_factory, reflector, progress, report)
+        run = _Run(config, reference, target, folder, state, pool, actor_factory, reflector, progress, report, run_id)
         return run.go()
 
 
@@ -119,6 +121,7 @@ class _Run:
     reflector: Reflector | None
     listener: EventListener | None
     report: ReportWriter | None
+    asked_id: str = ""
 
     def go(self) -> RunResult:
         config = self.config
@@ -129,7 +132,7 @@ class _Run:
         self.task = Task(self.reference.sha256[:12], self.reference.image_srgb, config.patch_size_m, config.goal)
         setup = AttemptSetup(1, attempt_seed(config.seed, 1), self.ledger)
         self.actor_name = self.actor_factory(setup).name
-        self.run_id = self.state.run or _run_id(config, self.reference)
+        self.run_id = self.state.run or self.asked_id or _run_id(config, self.reference)
         start = self.state.next_event
         with EventLog(self.folder.events, self.ledger, start=start, listener=self.listener) as self.log:
             self.keeper = Keeper(self.folder, self.task, self.log, self._write_blend, self.state.kept)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from material_agent.errors import BadInput
 from material_agent.memory.codec import reflection_from_json, reflection_to_json
@@ -49,6 +49,9 @@ CREATE TABLE IF NOT EXISTS outcomes (
     PRIMARY KEY (reflection, run)
 );
 """
+
+_COLUMNS = "id, run, attempt, reference, label, reward, features, body"
+_PUT = f"INSERT OR REPLACE INTO reflections ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True)
@@ -115,11 +118,7 @@ class Memory:
             json.dumps(reflection_to_json(reflection)),
         )
         with self._connect() as database:
-            database.execute(
-                "INSERT OR REPLACE INTO reflections (id, run, attempt, reference, label, reward, features, body)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            database.execute(_PUT, row)
 
     def recall(
         self, window: Window, run: str, features: Sequence[float] = (), label: str = ""
@@ -162,6 +161,30 @@ class Memory:
         with self._connect() as database:
             database.execute("DELETE FROM reflections WHERE run = ? AND attempt >= ?", (run, attempt))
             database.execute("DELETE FROM outcomes WHERE run = ? AND attempt >= ?", (run, attempt))
+
+    def rows(self, run: str | None = None, newest: int | None = None) -> dict[str, list[list[Any]]]:
+        """Reflections and outcomes as plain JSON, of one run or of all; with `newest`, that many reflections at most.
+
+        What `put` takes: the way from one machine's memory into another's.
+        """
+        chosen = "" if run is None else " WHERE run = :run"
+        last = "" if newest is None else " LIMIT :newest"
+        values = {"run": run, "newest": newest}
+        with self._connect() as database:
+            reflections = database.execute(
+                f"SELECT {_COLUMNS} FROM reflections{chosen} ORDER BY position DESC{last}", values
+            ).fetchall()
+            outcomes = database.execute(f"SELECT * FROM outcomes{chosen}", values).fetchall()
+        return {
+            "reflections": [list(row) for row in reversed(reflections)],
+            "outcomes": [list(row) for row in outcomes],
+        }
+
+    def put(self, rows: Mapping[str, Sequence[Sequence[Any]]]) -> None:
+        """Take in what `rows` gave; what is here already is replaced, so that doing it twice changes nothing."""
+        with self._connect() as database:
+            database.executemany(_PUT, rows["reflections"])
+            database.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows["outcomes"])
 
     def _withdrawn(self, reflection: str, run: str) -> bool:
         with self._connect() as database:
