@@ -40,6 +40,8 @@ class RunConfig(BaseModel):
     `network`: whether the evaluator uses its deep statistics ("off": weight-free ones only).
     `no_progress_actions`: K of the stop rule, None for the quality level's.
     `tune`: whether an actor may ask for a search over numbers that it names.
+    `search_engine`: what draws the candidates of a search ("auto": the preview where it is installed and can, else
+    Blender). What is judged in full and reported is always Blender's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +67,7 @@ class RunConfig(BaseModel):
     max_steps: int | None = Field(default=None, ge=1)
     no_progress_actions: int | None = Field(default=None, ge=1)
     tune: bool = True
+    search_engine: Literal["auto", "blender"] = "auto"
 
     @property
     def effort(self) -> Quality:

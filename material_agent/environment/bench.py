@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,13 +66,14 @@ def run_candidates(
         wanted = ("beauty", *wanted)
     renderable = [index for index, item in enumerate(prepared) if item.graph is not None]
     graphs = [item.graph for item in prepared if item.graph is not None]
-    results = dict(zip(renderable, scene.render_many(graphs, wanted, resolution), strict=True))
+    results = dict(zip(renderable, scene.render_many(graphs, wanted, resolution, sketch=judge != "full"), strict=True))
     screened = _screen(evaluator, results) if judge == "screen" else {}
     trials = [
         _trial(item, results.get(index), screened.get(index, 0.0), judge, evaluator, tally)
         for index, item in enumerate(prepared)
     ]
-    log.write(_event(trials, judge, resolution), attempt)
+    engines = Counter(result.engine for result in results.values())
+    log.write(_event(trials, judge, resolution, engines), attempt)
     untried = "not tried: the ledger has no candidates left"
     return trials + [Trial(tuple(edits), False, 0.0, untried) for edits in candidates[allowed:]]
 
@@ -136,7 +137,7 @@ def _trial(
     return Trial(item.edits, True, screened, "", result.channels)
 
 
-def _event(trials: Sequence[Trial], judge: JudgeKind, resolution: int) -> Search:
+def _event(trials: Sequence[Trial], judge: JudgeKind, resolution: int, engines: Mapping[str, int]) -> Search:
     good = [index for index, trial in enumerate(trials) if trial.ok]
     best = max(good, key=lambda index: trials[index].score, default=None) if judge != "none" else None
     return Search(
@@ -148,5 +149,6 @@ def _event(trials: Sequence[Trial], judge: JudgeKind, resolution: int) -> Search
         best_score=None if best is None else trials[best].score,
         best_edits=() if best is None else tuple(action_to_json(edit) for edit in trials[best].edits),
         scores=tuple(round(trial.score, 6) for trial in trials),
+        engines=dict(engines),
         problems=dict(Counter(trial.reason for trial in trials if not trial.ok)),
     )

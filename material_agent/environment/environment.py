@@ -67,10 +67,12 @@ class Environment:
         log: Log,
         settings: Settings | None = None,
         recorder: Recorder | None = None,
+        sketcher: Renderer | None = None,
     ) -> None:
+        """`sketcher` draws the candidates of a search that the full evaluator does not see; see `Scene`."""
         self.task = task
         self.settings = settings or Settings()
-        self._scene = Scene(renderer, self.settings, task.patch_size_m)
+        self._scene = Scene(renderer, self.settings, task.patch_size_m, sketcher)
         self._judge = evaluator
         self._ledger = ledger
         self._log = log

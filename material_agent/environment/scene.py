@@ -46,11 +46,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Scene:
-    """A renderer with the settings of a task: patch size, samples, device."""
+    """A renderer with the settings of a task: patch size, samples, device.
+
+    `sketcher`: draws what is only searched over and never reported; None for the renderer itself.
+    """
 
     renderer: Renderer
     settings: Settings
     patch_size_m: float
+    sketcher: Renderer | None = None
 
     def render(self, graph: Graph, view: View, channels: Sequence[Channel]) -> RenderResult:
         """Render one view at the settings' resolution."""
@@ -58,9 +62,12 @@ class Scene:
             self._request(graph, view, channels, self.settings.resolution, self.settings.samples)
         )
 
-    def render_many(self, graphs: Sequence[Graph], channels: Sequence[Channel], resolution: int) -> list[RenderResult]:
-        """Render the flat view of each graph at `resolution`, one sample."""
-        return self.renderer.render_many([self._request(graph, "flat", channels, resolution, 1) for graph in graphs])
+    def render_many(
+        self, graphs: Sequence[Graph], channels: Sequence[Channel], resolution: int, *, sketch: bool = False
+    ) -> list[RenderResult]:
+        """Render the flat view of each graph at `resolution`, one sample; as a sketch when it is not to be judged."""
+        renderer = self.sketcher if sketch and self.sketcher is not None else self.renderer
+        return renderer.render_many([self._request(graph, "flat", channels, resolution, 1) for graph in graphs])
 
     def cost(self, resolution: int | None = None) -> int:
         """Samples × pixels of one render: an actor's, or a search's at `resolution`."""

@@ -152,7 +152,8 @@ class ModelCall(Event):
 class Search(Event):
     """A batch of candidates that went through the bulk door.
 
-    `best` is the index of the best candidate, `best_edits` its actions; `scores` are those of all (0 when not ok).
+    `best` is the index of the best candidate, `best_edits` its actions; `scores` are those of all (0 when not ok);
+    `engines`: how many each engine drew ("cycles" is Blender).
     """
 
     kind: Literal["search"] = "search"
@@ -164,6 +165,7 @@ class Search(Event):
     best_score: float | None = None
     best_edits: tuple[dict[str, Any], ...] = ()
     scores: tuple[float, ...] = ()
+    engines: dict[str, int] = Field(default_factory=dict)
     problems: dict[str, int] = Field(default_factory=dict)
 
 

@@ -42,6 +42,8 @@ from material_agent.reflexion import Outer, Plan
 from references import Reference, load_reference
 from references.analysis import analyze
 from renderer import BlenderPool, RenderCache, RenderSettings, export_blend
+from renderer.protocol import Renderer
+from renderer.router import Router
 
 ReportWriter = Callable[[Path], object]
 EventListener = Callable[[Event], None]
@@ -176,7 +178,9 @@ class _Run:
             max_nodes=config.max_nodes,
             tune=config.tune,
         )
-        environment = Environment(self.task, self.pool, judge, self.ledger, self.log, settings, self.keeper)
+        environment = Environment(
+            self.task, self.pool, judge, self.ledger, self.log, settings, self.keeper, self._sketcher()
+        )
         plan = Plan(
             run=self.run_id,
             reference=self.reference.sha256,
@@ -195,6 +199,10 @@ class _Run:
         memory = Memory(config.shared_memory or self.folder.memory)
         self._announce(decomposition.to_json(), memory)
         return Outer(plan, self.task, decomposition, environment, memory, self.ledger, self.log, self.state.progress)
+
+    def _sketcher(self) -> Renderer | None:
+        """The preview before the pool of this run; Blender alone when the preview is not wanted or not installed."""
+        return Router(self.pool) if self.config.search_engine == "auto" else None
 
     def _announce(self, decomposition: dict[str, object], memory: Memory) -> None:
         """Begin the log, or go on in it; what the interrupted attempt left in memory is dropped."""

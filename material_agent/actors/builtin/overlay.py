@@ -19,7 +19,10 @@ _PACKAGE = "material_agent.actors.builtin"
 
 @dataclass(frozen=True)
 class Overlay:
-    """A branch: its parameters and nodes, and which outputs it takes over; `tune`: base parameters to move with it."""
+    """A branch: its parameters and nodes, and which outputs it takes over; `tune`: base parameters to move with it.
+
+    `ladder`: values to put before the full judge, of a branch so fine that the screen's small pictures do not show it.
+    """
 
     name: str
     title: str
@@ -28,6 +31,7 @@ class Overlay:
     pattern: str
     height: str
     tune: tuple[str, ...]
+    ladder: Mapping[str, tuple[float, ...]]
 
 
 @cache
@@ -40,6 +44,7 @@ def overlays() -> Mapping[str, Overlay]:
         made[file.name[:-5]] = Overlay(
             file.name[:-5], data["title"], parameters_from(data["parameters"]), specs(data["nodes"]),
             data.get("pattern", ""), data.get("height", ""), tuple(data.get("tune", ())),
+            {name: tuple(values) for name, values in data.get("ladder", {}).items()},
         )  # fmt: skip
     return made
 
@@ -51,7 +56,7 @@ def _rules() -> tuple[Mapping[str, Any], ...]:
 
 
 def moves_for(gap: Gap) -> tuple[str, ...]:
-    """What to try against a gap, in order: overlay names, "recolor", "tune" or "tune:role"."""
+    """What to try against a gap, in order: overlay names, "recolor", "tune", "tune:role" or "scale:parameter"."""
     for rule in _rules():
         fits = gap.kind in rule.get("kinds", (gap.kind,)) and gap.scale == rule.get("scale", gap.scale)
         if fits and gap.direction == rule.get("direction", gap.direction):

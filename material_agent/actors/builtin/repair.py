@@ -13,6 +13,8 @@ from material_agent.actors.builtin.structure import Parameter, Structure, shadin
 from material_agent.context import Evaluation, Gap
 
 TRIED_GAPS = 4
+SCALINGS = (0.55, 0.3, 0.15)
+"""Factors of a parameter whose effect only the full judge's picture shows."""
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,25 @@ class Repairer:
         return found
 
     def tuned(self, current: Proposal, move: str, allowance: float) -> list[Proposal]:
-        """Fitted candidates of a move (an overlay's name, "recolor", "tune", "tune:role"), best first by the screen."""
+        """Fitted candidates of a move: best first by the screen, or all that the screen could not tell apart.
+
+        Moves are an overlay's name, "recolor", "tune", "tune:role" and "scale:parameter".
+        """
         searcher = self._searcher
         overlay = overlays().get(move)
         if overlay is not None:
             laid = lay_over(current, overlay, self._measured)
             if laid is None:
                 return []
+            if overlay.ladder:
+                steps = [laid.with_values({name: value}) for name, values in overlay.ladder.items() for value in values]
+                return searcher.fit(steps)
             mine = {p.name for p in overlay.parameters} | set(overlay.tune)
             return self._search(laid, lambda p: p.name in mine, allowance, 0.25)
-        role = move.partition(":")[2]
-        names = branch_parameters(current.structure, role) if role else {p.name for p in current.structure.parameters}
+        kind, _, part = move.partition(":")
+        if kind == "scale":
+            return searcher.fit([current.with_values({part: current.values[part] * f}) for f in SCALINGS])
+        names = branch_parameters(current.structure, part) if part else {p.name for p in current.structure.parameters}
         if move == "recolor":
             # The values stay; fitting again uses the exposure and contrast that the picture asks for.
             judged = searcher.judge([current])
@@ -121,5 +131,7 @@ def _describe(move: str) -> str:
     overlay = overlays().get(move)
     if overlay is not None:
         return f"adds the branch {overlay.title} and tunes it alone"
-    role = move.partition(":")[2]
-    return f"tunes the {role} branch alone" if role else f"{move}s the whole graph"
+    kind, _, part = move.partition(":")
+    if kind == "scale":
+        return f"lowers {part}"
+    return f"tunes the {part} branch alone" if part else f"{move}s the whole graph"
