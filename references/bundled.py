@@ -19,15 +19,23 @@ SKIMAGE_TEXTURES = ("brick", "grass", "gravel")
 
 @dataclass(frozen=True)
 class Bundled:
-    """One bundled reference: a picture rendered by Blender from a graph, and the same graph re-seeded (`twin`)."""
+    """One bundled reference: a picture rendered by Blender from a graph, and the same graph re-seeded (`twin`).
+
+    `family`: what it looks like (see `references.analysis.FAMILIES`); `structure`: the kind of graph behind it (see
+    `STRUCTURES`). `lattice`: vectors (dx, dy) of the repetition in sides of the picture, y down, None where nothing
+    repeats. `direction_deg`: along the grain, counter-clockwise in [0, 180), None where no direction dominates.
+    """
 
     id: str
     family: str
+    structure: str
     graph: Path
     image: Path
     image_sha256: str
     twin: Path
     twin_sha256: str
+    lattice: tuple[tuple[float, float], tuple[float, float]] | None = None
+    direction_deg: float | None = None
 
 
 @lru_cache(maxsize=1)
@@ -41,14 +49,24 @@ def bundled() -> tuple[Bundled, ...]:
         Bundled(
             id=entry["id"],
             family=entry["family"],
+            structure=entry["structure"],
             graph=DATA / entry["graph"],
             image=DATA / entry["image"],
             image_sha256=entry["image_sha256"],
             twin=DATA / entry["twin"],
             twin_sha256=entry["twin_sha256"],
+            lattice=_vectors(entry.get("lattice")),
+            direction_deg=entry.get("direction_deg"),
         )
         for entry in entries
     )
+
+
+def _vectors(pairs: list[list[float]] | None) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    if pairs is None:
+        return None
+    (a, b), (c, d) = pairs
+    return (a, b), (c, d)
 
 
 def bundled_names() -> tuple[str, ...]:

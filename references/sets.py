@@ -233,7 +233,7 @@ def _bundled_set() -> ReferenceSet:
             name,
             name,
             known[name].image_sha256 if name in known else None,
-            meta={"family": known[name].family} if name in known else {},
+            meta={"family": known[name].family, "structure": known[name].structure} if name in known else {},
         )
         for name in bundled_names()
     )

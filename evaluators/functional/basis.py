@@ -140,7 +140,8 @@ def find_basis(correlation: Correlation, shortest: float) -> Array | None:
         basis = reduced(np.array([u, v]))
         if _separate(correlation, basis, shortest):
             options.append((explained(correlation, basis), basis))
-    if not options:
+    # Where every lattice is explained by less than nothing there is none.
+    if max((on for on, _ in options), default=0.0) <= 0:
         return None
     # Any sublattice of the lattice explains as much with fewer points: the densest that still does is nearest to it.
     enough = COSET_SHARE * max(on for on, _ in options)

@@ -211,5 +211,5 @@ def test_one_picture_and_the_bundled_ones_are_sets(tmp_path):
     path = written(tmp_path, ["a.png"]) / "a.png"
     assert [item.id for item in load_set(path)] == ["a-png"]
     bundled = load_set("bundled")
-    assert bundled["brick_wall"].meta["family"] == "brick"
+    assert bundled["brick_wall"].meta["family"] == "bricks"
     assert bundled["skimage-grass"].load().id == "skimage-grass"
