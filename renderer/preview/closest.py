@@ -9,6 +9,7 @@ the distances themselves, and of equally close points the first of the scan wins
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -17,7 +18,7 @@ from drjit.auto.ad import Bool, Float, Int32
 
 from renderer.preview.cells import METRICS, Cells
 from renderer.preview.hashes import PCG_UNIT, pcg
-from renderer.preview.ops import FLOAT_MAX, minimum
+from renderer.preview.ops import FLOAT_MAX, maximum, minimum
 
 # Bits for each axis in the code of an offset; codes order like the scan.
 _BITS = 2
@@ -35,7 +36,8 @@ def closest(places: Sequence[Cells], *, indexed: bool = False) -> tuple[list[Flo
     """Rank of the closest point at places close together, and with `indexed` its cell's code for the first place.
 
     All places share the cells around the first. A place just outside the first one's cell has the same neighbours but
-    for a layer a whole cell away, where the closest point practically never is.
+    for a layer about a whole cell away. Lanes whose closest point may lie that far search again from their own cell, in
+    a branch that hardly a packet ever takes.
     """
     search = _Search(places, indexed=indexed)
     axes = range(len(places[0].cell))
@@ -47,7 +49,43 @@ def closest(places: Sequence[Cells], *, indexed: bool = False) -> tuple[list[Flo
     pairs = list(combinations(axes, 2))
     rest = [sides for sides in product((0, 1, 2), repeat=len(axes)) if len(_far(sides)) > 1]
     state = search.look_if_near(pairs, rest, state)
+    if len(places) > 1:
+        again = [search.beyond(place, state[place]) for place in range(1, len(places))]
+        state = (state[0], *_search_again(places[1:], again, state[1 : len(places)]), *state[len(places) :])
     return list(state[: len(places)]), state[len(places)] if indexed else None
+
+
+def _search_again(places: Sequence[Cells], again: Sequence[Bool], ranks: Found) -> Found:
+    """`ranks` of places, searched for one by one in the lanes that ask for it."""
+
+    def body(index: Int32, *found: Float) -> Found:
+        chosen = places[-1]
+        for position, place in enumerate(places[:-1]):
+            chosen = _select(index == position, place, chosen)
+        (rank,), _ = closest([chosen])
+        after = (
+            dr.select((index == position) & wanted, rank, old)
+            for position, (wanted, old) in enumerate(zip(again, found, strict=True))
+        )
+        return (index + 1, *after)
+
+    start = dr.select(_any(again), Int32(0), Int32(len(places)))
+    result: Found = dr.while_loop((start, *ranks), lambda index, *_: index < len(places), body)
+    return result[1:]
+
+
+def _any(flags: Sequence[Bool]) -> Bool:
+    total = flags[0]
+    for flag in flags[1:]:
+        total = total | flag
+    return total
+
+
+def _select(condition: Bool, a: Cells, b: Cells) -> Cells:
+    def pick(x: Sequence[Any], y: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(dr.select(condition, left, right) for left, right in zip(x, y, strict=True))
+
+    return replace(b, cell=pick(a.cell, b.cell), below=pick(a.below, b.below), local=pick(a.local, b.local))
 
 
 def _far(sides: Sequence[int]) -> tuple[int, ...]:
@@ -79,6 +117,16 @@ class _Search:
         self.borders = [
             [dr.select(up, x, 1.0 - x) for up, x in zip(above, local, strict=True)] for local in self.locals
         ]
+
+    def beyond(self, place: int, best: Float) -> Bool:
+        """Whether a place outside the first one's cell may have a closer point in the layer that is not looked into."""
+        found = Bool(False)
+        for axis, x in enumerate(self.locals[place]):
+            outside = (x < 0.0) | (x >= 1.0)
+            gap = maximum(dr.select(x < 0.0, 1.0 + x, 2.0 - x), 0.0)
+            layer = [gap if other == axis else Float(0.0) for other in range(len(self.locals[place]))]
+            found = found | (outside & (self.rank(layer, self.first.exponent) * _MARGIN <= best))
+        return found
 
     def look(self, group: Any, state: Found) -> Found:
         """Look into the cells of a group."""

@@ -100,6 +100,10 @@ _GRADIENTS: dict[int, tuple[Callable[[UInt32], Corner], Callable[..., Float]]] =
 }
 
 
+def _weight(rest: Float) -> Float:
+    return (rest * rest) * (rest * dr.fma(rest, dr.fma(rest, 6.0, -15.0), 10.0))
+
+
 class _Cell:
     """One cell of the lattice, and the noise at places in or beside it."""
 
@@ -107,9 +111,8 @@ class _Cell:
         self.sides = [(UInt32(cell), UInt32(cell + 1)) for cell in (Int32(dr.detach(b)) for b in base)]
         rests = [[x - b for x, b in zip(point, base, strict=True)] for point in points]
         self.rests = [[(rest, rest - 1.0) for rest in place] for place in rests]
-        self.weights = [
-            [(rest * rest) * (rest * dr.fma(rest, dr.fma(rest, 6.0, -15.0), 10.0)) for rest in place] for place in rests
-        ]
+        # Further axes have theirs computed in the branch that needs them.
+        self.weights = [[_weight(rest) for rest in place[:_PLANE]] for place in rests]
         self.gradient, self.slope = _GRADIENTS[len(base)]
         self.smooth = any(dr.grad_enabled(rest) for place in rests for rest in place)
 
@@ -130,7 +133,10 @@ class _Cell:
 
         def between(*low: Float) -> tuple[Float, ...]:
             high = self._up_to(axis - 1, (1, *corner))
-            return tuple(lerp(a, b, w[axis]) for a, b, w in zip(low, high, self.weights, strict=True))
+            weights = [
+                w[axis] if axis < _PLANE else _weight(r[axis][0]) for w, r in zip(self.weights, self.rests, strict=True)
+            ]
+            return tuple(lerp(a, b, w) for a, b, w in zip(low, high, weights, strict=True))
 
         if axis < _PLANE or self.smooth:
             return list(between(*low))
@@ -190,12 +196,15 @@ def _fold(x: Float) -> Float:
 
 
 def _folded(points: Sequence[Point]) -> list[list[Float]]:
-    """All coordinates folded; where derivatives are not wanted, in a branch that hardly a packet ever takes."""
+    """All coordinates folded; where derivatives are not wanted, in a branch that hardly a packet ever takes.
+
+    The first place decides for all, within one cell of the period.
+    """
     flat = tuple(x for point in points for x in point)
     if any(dr.grad_enabled(x) for x in flat):
         folded = tuple(_fold(x) for x in flat)
     else:
-        far = _any([absolute(x) >= PERIOD for x in flat])
+        far = _any([absolute(x) >= PERIOD - 1.0 for x in points[0]])
         folded = dr.if_stmt(flat, far, lambda *all_: tuple(_fold(x) for x in all_), lambda *all_: all_)
     width = len(points[0])
     return [list(folded[start : start + width]) for start in range(0, len(folded), width)]

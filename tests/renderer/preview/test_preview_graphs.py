@@ -104,6 +104,38 @@ def test_six_channels_equal_blender(name: str, patch: float, pool: BlenderPool, 
     assert np.abs(lit - drawn).mean() / lit.mean() < 1e-3
 
 
+ROUGH = {
+    "noise": Node("texture", "ShaderNodeTexNoise", {"Scale": 30.0, "Detail": 2.5}),
+    "flat noise": Node("texture", "ShaderNodeTexNoise", {"Scale": 50.0}, {"noise_dimensions": "2D"}),
+    "distorted": Node("texture", "ShaderNodeTexNoise", {"Scale": 20.0, "Distortion": 0.5}),
+    "cells": Node("texture", "ShaderNodeTexVoronoi", {"Scale": 40.0}),
+    "corners": Node("texture", "ShaderNodeTexVoronoi", {"Scale": 25.0}, {"distance": "CHEBYCHEV"}),
+    "flat cells": Node("texture", "ShaderNodeTexVoronoi", {"Scale": 40.0, "Randomness": 0.7},
+                       {"voronoi_dimensions": "2D", "distance": "MANHATTAN"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROUGH)
+@pytest.mark.parametrize("turned", [False, True])
+def test_bump_across_cells_equals_blender(
+    name: str, turned: bool, pool: BlenderPool, previews: PreviewRenderer
+) -> None:
+    """The three places of a bump lie in different cells in many pixels, flat on the lattice and turned out of it."""
+    turn = (0.4, 0.7, 0.3) if turned else (0.0, 0.0, 0.3)
+    nodes = [Node("map", "ShaderNodeMapping", {"Rotation": turn}), ROUGH[name],
+             Node("bump", "ShaderNodeBump", {"Distance": 0.002})]  # fmt: skip
+    out = "Distance" if "Voronoi" in ROUGH[name].type else "Fac"
+    wires = [("uv", "UV", "map", "Vector"), ("map", "Vector", "texture", "Vector"),
+             ("texture", out, "bump", "Height"), ("bump", "Normal", "shader", "Normal")]  # fmt: skip
+    item = request(graph(nodes, wires), "normal", "height", size=64)
+    blender, preview = pool.render(item), previews.render(item)
+    assert blender.ok, blender.messages
+    assert preview.ok, preview.messages
+    assert blender.channels["normal"].std() > 0.05
+    for channel in ("normal", "height"):
+        assert difference(blender.channels[channel], preview.channels[channel]).largest < 1e-4, channel
+
+
 def test_shaded_picture_equals_blender_at_64_samples(pool: BlenderPool, previews: PreviewRenderer) -> None:
     item = request(graph(*bumped(SHADERS["plastic"], 0.05, 1.0)), "beauty", "normal", size=48, samples=64)
     blender, preview = pool.render(item), previews.render(item)
