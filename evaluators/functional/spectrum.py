@@ -46,7 +46,8 @@ class RadialPeak(NamedTuple):
     prominence: float
 
 
-def _hann(height: int, width: int) -> npt.NDArray[np.float32]:
+def hann(height: int, width: int) -> npt.NDArray[np.float32]:
+    """Window (H, W) that every spectrum here is taken through."""
     # The periodic window without its zero sample: pixels are at (i + 0.5)/N.
     row, column = (np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2 for n in (height, width))
     return np.outer(row, column).astype(np.float32)
@@ -68,7 +69,7 @@ def power_spectrum(luma: Array) -> Array:
     """Hann-windowed power of the mean-free luma, (..., H, W) → (..., H, W // 2 + 1), scaled to 256² pixels."""
     luma = np.asarray(luma, dtype=np.float32)
     height, width = luma.shape[-2:]
-    window = _hann(height, width)
+    window = hann(height, width)
     mean = (luma * window).sum(axis=(-2, -1), keepdims=True) / window.sum()
     spectrum = fft.rfft2((luma - mean) * window)
     power: Array = (spectrum.real**2 + spectrum.imag**2) * (REFERENCE_PIXELS / (height * width))
@@ -76,7 +77,7 @@ def power_spectrum(luma: Array) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _polar_bins(height: int, width: int, radial: int, angular: int) -> sparse.csr_matrix:
+def polar_bins(height: int, width: int, radial: int, angular: int) -> sparse.csr_matrix:
     """Sparse (radial·angular, pixels) matrix of means; an empty sector of a ring takes the mean of the ring."""
     radius, angle, weight = _frequencies(height, width)
     top = min(height, width) / 2
@@ -107,7 +108,7 @@ def polar_log_power(luma: Array, radial: int = 16, angular: int = 8) -> npt.NDAr
     power = power_spectrum(luma)
     height, width = np.shape(luma)[-2:]
     flat = power.reshape(-1, power.shape[-2] * power.shape[-1])
-    mean = (_polar_bins(height, width, radial, angular) @ flat.T).T
+    mean = (polar_bins(height, width, radial, angular) @ flat.T).T
     result: npt.NDArray[np.float32] = np.log(mean + POWER_FLOOR).astype(np.float32)
     return result.reshape(*np.shape(luma)[:-2], radial, angular)
 

@@ -41,7 +41,9 @@ class SteerableStatistics(NamedTuple):
         return np.concatenate([self.log_energy, self.autocorrelation, self.cross], axis=-1)
 
 
-class _Masks(NamedTuple):
+class Masks(NamedTuple):
+    """Filters on shifted spectra (n, n): high-pass, the bands of each level, low-pass."""
+
     high: FloatArray
     bands: tuple[FloatArray, ...]  # one (ORIENTATIONS, n, n) per level
     low: FloatArray
@@ -62,7 +64,8 @@ def _polar_grid(size: int, crop: int) -> tuple[npt.NDArray[np.float64], npt.NDAr
 
 
 @lru_cache(maxsize=8)
-def _masks(size: int) -> _Masks:
+def masks(size: int) -> Masks:
+    """Filters of the pyramid for pictures of a side in px, on shifted spectra."""
     radius, _ = _polar_grid(size, size)
     high = _raised_cosine(radius, 0.5)
     bands = []
@@ -81,7 +84,7 @@ def _masks(size: int) -> _Masks:
         bands.append(np.stack(steered).astype(np.float32))
     radius, _ = _polar_grid(size, size >> LEVELS)
     low = np.sqrt(np.clip(1 - _raised_cosine(radius, 0.5 / 2**LEVELS) ** 2, 0, 1))
-    return _Masks(high.astype(np.float32), tuple(bands), low.astype(np.float32))
+    return Masks(high.astype(np.float32), tuple(bands), low.astype(np.float32))
 
 
 def _correlation(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -107,10 +110,10 @@ def steerable_statistics(luma: FloatArray) -> SteerableStatistics:
     deviation = centred.std(axis=(-2, -1), keepdims=True)
     spectrum = fft.fftshift(fft.fft2(centred / np.maximum(deviation, FLAT_STD)), axes=(-2, -1))
     spectrum = spectrum.astype(np.complex64)
-    masks = _masks(size)
-    high = _to_picture(spectrum, masks.high, size)[:, None].real
-    low = _to_picture(spectrum, masks.low, size)[:, None].real
-    levels = [_to_picture(spectrum[:, None], mask, size) for mask in masks.bands]
+    filters = masks(size)
+    high = _to_picture(spectrum, filters.high, size)[:, None].real
+    low = _to_picture(spectrum, filters.low, size)[:, None].real
+    levels = [_to_picture(spectrum[:, None], mask, size) for mask in filters.bands]
     reals = [high, *(level.real for level in levels), low]
     energy = np.concatenate([(band * band).mean(axis=(-2, -1)) for band in reals], axis=1)
     along_x = np.concatenate([_correlation(band, np.roll(band, 1, axis=-1)) for band in reals], axis=1)

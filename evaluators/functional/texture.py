@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float32]
 BLOCKS = (0, 2, 4, 10, 15)
 BLOCK_WEIGHTS = (0.0386, 0.0779, 0.1531, 0.2747, 0.2686)
 """Weights of the blocks' dissimilarities; as published with the figures in the documentation, they sum to .813."""
-_STABILISER = 1e-6
+STABILISER = 1e-6
 _IMAGENET_MEAN = (0.485, 0.456, 0.406)
 _IMAGENET_STD = (0.229, 0.224, 0.225)
 _WHAT = "The EfficientNet-Lite0 texture statistics"
@@ -101,7 +101,7 @@ def statistics_distance(a: TextureStatistics, b: TextureStatistics) -> FloatArra
 
 
 def _similarity(a: FloatArray, b: FloatArray) -> FloatArray:
-    ratio = (2 * a * b + _STABILISER) / (a * a + b * b + _STABILISER)
+    ratio = (2 * a * b + STABILISER) / (a * a + b * b + STABILISER)
     return np.asarray(ratio.mean(axis=-1), dtype=np.float32)
 
 
