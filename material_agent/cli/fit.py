@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from material_agent.cli.exits import Exit
+from material_agent.cli.fit_options import (
+    Actor,
+    Attempts,
+    MaxActions,
+    MaxCandidates,
+    MaxNodes,
+    MaxRenders,
+    MaxSteps,
+    MemoryName,
+    QualityLevel,
+    QualityName,
+    Quiet,
+    RunTimeLimit,
+    Seed,
+    limits,
+    validated,
+)
 from material_agent.cli.options import Jobs, Json, Output, PatchSize
 from material_agent.cli.output import Reply
-from material_agent.errors import BadInput
 
 if TYPE_CHECKING:
     from material_agent.config import RunConfig
@@ -22,55 +37,35 @@ _RUNS = Path("runs")
 _SHOWN = (("material", "blend"), ("comparison", "comparison"), ("report", "report"))
 
 
-class QualityName(StrEnum):
-    """The levels of effort."""
-
-    draft = "draft"
-    normal = "normal"
-    high = "high"
-
-
-class MemoryName(StrEnum):
-    """How much of memory an attempt is told."""
-
-    one = "1"
-    three = "3"
-    all = "all"
-    retrieved = "retrieved"
-
-
 def fit(
     reference: Annotated[str, typer.Argument(help="A picture, or the name of a bundled reference.")],
     output: Output = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same graph and score.")] = 0,
-    quality: Annotated[QualityName, typer.Option(help="How many candidates may be tried.")] = QualityName.normal,
-    attempts: Annotated[int, typer.Option(min=1, max=100, help="Attempts at most.")] = 3,
+    seed: Seed = 0,
+    quality: QualityLevel = QualityName.normal,
+    attempts: Attempts = 3,
     memory: Annotated[MemoryName, typer.Option(help="Reflections that an attempt is given.")] = MemoryName.three,
     shared_memory: Annotated[
         Path | None, typer.Option(help="A database of reflections that several runs share.", show_default=False)
     ] = None,
     jobs: Jobs = 2,
     patch_size: PatchSize = 1.0,
-    actor: Annotated[str, typer.Option(help="builtin, or scripted:FILE.")] = "builtin",
+    actor: Actor = "builtin",
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the interrupted run in the output folder.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")] = False,
-    max_nodes: Annotated[int, typer.Option(min=2, help="Nodes in the graph, at most.")] = 80,
-    max_steps: Annotated[int | None, typer.Option(min=1, help="Steps of an attempt.", show_default=False)] = None,
-    max_actions: Annotated[int | None, typer.Option(min=0, help="Actions of the run.", show_default=False)] = None,
-    max_renders: Annotated[int | None, typer.Option(min=0, help="Renders of the run.", show_default=False)] = None,
-    max_candidates: Annotated[
-        int | None, typer.Option(min=0, help="Candidates that searches may try in the run.", show_default=False)
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds after which the run stops, as a safety.", show_default=False)
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    max_nodes: MaxNodes = 80,
+    max_steps: MaxSteps = None,
+    max_actions: MaxActions = None,
+    max_renders: MaxRenders = None,
+    max_candidates: MaxCandidates = None,
+    time_limit: RunTimeLimit = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> Reply:
     """Fit a material to a picture. Exit code 1 when the best result is not accepted; it is kept all the same."""
-    limits = {"actions": max_actions, "renders": max_renders, "candidates": max_candidates, "seconds": time_limit}
+    from material_agent.config import RunConfig
+
     settings: dict[str, Any] = {
         "reference": reference,
         "out": output or _folder(reference, resume=resume),
@@ -83,9 +78,9 @@ def fit(
         "patch_size_m": patch_size,
         "max_nodes": max_nodes,
         "max_steps": max_steps,
-        "limits": {name: value for name, value in limits.items() if value is not None},
+        "limits": limits(max_actions, max_renders, max_candidates, time_limit),
     }
-    config = _config(settings)
+    config = validated(RunConfig, settings)
     result = _run(config, actor, resume=resume, overwrite=overwrite, quiet=quiet)
     data = {"folder": config.out, "result": result.model_dump(mode="json")}
     return Reply("fit", data, _text(config.out, result), Exit(result.exit_code))
@@ -99,19 +94,6 @@ def _run(config: RunConfig, actor: str, *, resume: bool, overwrite: bool, quiet:
 
     with nullcontext() if quiet else display(config) as progress:
         return fit_material(config, actor=actor, progress=progress, resume=resume, overwrite=overwrite)
-
-
-def _config(settings: dict[str, Any]) -> RunConfig:
-    from pydantic import ValidationError
-
-    from material_agent.config import RunConfig
-
-    try:
-        return RunConfig.model_validate(settings)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{name}: expected another value ({first['msg']}), got {first['input']!r}") from error
 
 
 def _folder(reference: str, *, resume: bool) -> Path:
