@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from material_agent.cli.analyze import analyze
+from material_agent.cli.batch import batch
 from material_agent.cli.doctor import doctor
 from material_agent.cli.evaluate import evaluate
 from material_agent.cli.export import export
@@ -16,6 +17,7 @@ from material_agent.cli.report import report
 
 COMMANDS: Mapping[str, Callable[..., Reply]] = {
     "fit": fit,
+    "batch": batch,
     "analyze": analyze,
     "render": render,
     "evaluate": evaluate,

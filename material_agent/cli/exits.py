@@ -22,6 +22,7 @@ class Exit(IntEnum):
 # class that fits decides, so the narrow ones stand before their bases.
 _CODES: tuple[tuple[str, str, Exit], ...] = (
     ("material_agent.errors", "MissingExtra", Exit.ENVIRONMENT),
+    ("material_agent.batch.ray_engine", "RayUnavailable", Exit.ENVIRONMENT),
     ("material_agent.errors", "MaterialAgentError", Exit.BAD_INPUT),
     ("renderer.blendfile", "BlendFileError", Exit.BAD_INPUT),
     ("renderer.errors", "RendererError", Exit.ENVIRONMENT),
