@@ -61,6 +61,13 @@ class Trial:
     evaluation: Evaluation | None = None
 
 
+Judging = Literal["none", "screen", "sketch", "full"]
+"""How candidates are scored: not at all, by the weight-free screen, by the full evaluator on a sketch or on a render.
+
+Sketches are drawn by the preview where it can, renders always by Blender.
+"""
+
+
 class Bench(Protocol):
     """The bulk door of the environment: what a search may use between two actions. Every candidate is charged."""
 
@@ -70,7 +77,7 @@ class Bench(Protocol):
         *,
         resolution: int = 128,
         channels: tuple[str, ...] = ("beauty",),
-        judge: Literal["none", "screen", "full"] = "screen",
+        judge: Judging = "screen",
     ) -> list[Trial]:
         """Apply, render (flat view, one sample) and score each candidate; the current graph stays as it is.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 
@@ -18,11 +18,9 @@ from material_agent.environment.scene import CHANNELS, Judge, Scene
 from material_agent.environment.tally import Tally
 from material_agent.errors import BadInput
 from material_agent.events import Charge, Log, Search
-from material_agent.observation import Trial
+from material_agent.observation import Judging, Trial
 from renderer.images import linear_to_srgb
 from renderer.protocol import Channel, RenderResult
-
-JudgeKind = Literal["none", "screen", "full"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def run_candidates(
     attempt: int,
     resolution: int,
     channels: tuple[Channel, ...],
-    judge: JudgeKind,
+    judge: Judging,
 ) -> list[Trial]:
     """Apply, render and score each candidate on a copy of `graph`; see `Bench.try_many`.
 
@@ -61,7 +59,7 @@ def run_candidates(
     tally.samples_pixels += allowed * scene.cost(resolution)
 
     prepared = [_prepare(graph, tuple(edits), rules, catalog) for edits in candidates[:allowed]]
-    wanted = CHANNELS if judge == "full" else channels
+    wanted = CHANNELS if judge in ("sketch", "full") else channels
     if judge == "screen" and "beauty" not in wanted:
         wanted = ("beauty", *wanted)
     renderable = [index for index, item in enumerate(prepared) if item.graph is not None]
@@ -84,8 +82,8 @@ def errors_of(problems: Sequence[Problem]) -> tuple[str, ...]:
 
 
 def _check(channels: Sequence[str], judge: str) -> None:
-    if judge not in ("none", "screen", "full"):
-        raise BadInput(f"expected a judge, got {judge!r}; known: none, screen, full")
+    if judge not in get_args(Judging):
+        raise BadInput(f"expected a judge, got {judge!r}; known: {', '.join(get_args(Judging))}")
     for name in channels:
         if name not in CHANNELS:
             raise BadInput(f"expected a channel, got {name!r}; known: {', '.join(CHANNELS)}")
@@ -122,7 +120,7 @@ def _trial(
     item: _Prepared,
     result: RenderResult | None,
     screened: float,
-    judge: JudgeKind,
+    judge: Judging,
     evaluator: Judge,
     tally: Tally,
 ) -> Trial:
@@ -131,13 +129,13 @@ def _trial(
     if not result.ok:
         said = "; ".join(message.text for message in result.messages)
         return Trial(item.edits, False, 0.0, f"render failed: {result.status}{': ' + said if said else ''}")
-    if judge == "full":
+    if judge in ("sketch", "full"):
         evaluation = evaluator.evaluate(Candidate(result.channels, tally.facts(len(item.graph.nodes))))
         return Trial(item.edits, True, evaluation.reward, "", result.channels, evaluation)
     return Trial(item.edits, True, screened, "", result.channels)
 
 
-def _event(trials: Sequence[Trial], judge: JudgeKind, resolution: int, engines: Mapping[str, int]) -> Search:
+def _event(trials: Sequence[Trial], judge: Judging, resolution: int, engines: Mapping[str, int]) -> Search:
     good = [index for index, trial in enumerate(trials) if trial.ok]
     best = max(good, key=lambda index: trials[index].score, default=None) if judge != "none" else None
     return Search(

@@ -48,7 +48,7 @@ from material_agent.environment.scene import CHANNELS, Judge, Scene, Settings
 from material_agent.environment.tally import Tally
 from material_agent.environment.tune import knobs_of, search
 from material_agent.events import Evaluated, Log, Observed, Proposal, Thought, WorkerLost, evaluation_record
-from material_agent.observation import FloatArray, Observation, Trial
+from material_agent.observation import FloatArray, Judging, Observation, Trial
 from material_agent.proposals import BadCall, Proposed, Tune, proposed_to_json
 from renderer.protocol import Channel, Renderer
 
@@ -146,7 +146,7 @@ class Environment:
         *,
         resolution: int = 128,
         channels: tuple[str, ...] = ("beauty",),
-        judge: Literal["none", "screen", "full"] = "screen",
+        judge: Judging = "screen",
     ) -> list[Trial]:
         """Search: see `Bench.try_many`."""
         return run_candidates(

@@ -159,7 +159,7 @@ class Search(Event):
     kind: Literal["search"] = "search"
     tried: int
     ok: int
-    judge: Literal["none", "screen", "full"]
+    judge: Literal["none", "screen", "sketch", "full"]
     resolution: int
     best: int | None = None
     best_score: float | None = None

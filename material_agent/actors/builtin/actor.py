@@ -115,6 +115,9 @@ class BuiltinActor:
         two = list(_best_by_structure(judged).values())[:2]
         judged += searcher.judge([fresh for item in two for fresh in searcher.corrected(item)])
         judged.sort(key=lambda item: -item.score)
+        # The preview chooses who is rendered, Blender who is chosen.
+        best_two = [scored.proposal for scored in _best_by_structure(judged).values()][:2]
+        judged = searcher.judge(best_two, sketch=False) or judged
         if not judged:
             best = max((scored[0] for scored in found.values()), key=lambda item: item.score)
             return (

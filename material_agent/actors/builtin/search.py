@@ -17,7 +17,7 @@ from material_agent.actors.builtin.measurements import Measurements, luma_deviat
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
 from material_agent.actors.builtin.structure import Parameter, Structure
 from material_agent.errors import BudgetExhausted
-from material_agent.observation import Bench, Trial
+from material_agent.observation import Bench, Judging, Trial
 
 PROBE_RESOLUTION, SCREEN_RESOLUTION, REFINE_RESOLUTION = 64, 128, 256
 JUDGE_RESOLUTION = 512
@@ -80,20 +80,25 @@ class Searcher:
         exposed = self._exposed(judged.proposal, judged.trial)
         return self.fit([_scaled(exposed, "spread", wanted / max(seen, 1e-4))])
 
-    def judge(self, proposals: Sequence[Proposal], resolution: int = JUDGE_RESOLUTION) -> list[Scored]:
-        """Put fitted proposals before the full evaluator; best first."""
-        trials = self._try([self.builder.edits(p) for p in proposals], resolution, ("beauty",), "full")
+    def judge(
+        self, proposals: Sequence[Proposal], resolution: int = JUDGE_RESOLUTION, *, sketch: bool = True
+    ) -> list[Scored]:
+        """Put fitted proposals before the full evaluator, as sketches or as Blender renders; best first."""
+        kind: Judging = "sketch" if sketch else "full"
+        trials = self._try([self.builder.edits(p) for p in proposals], resolution, ("beauty",), kind)
         scored = [Scored(p, t.score, t) for p, t in zip(proposals, trials, strict=False) if t.ok]
         return sorted(scored, key=lambda item: -item.score)
 
-    def _try(self, edits: Sequence[list[Edit]], resolution: int, channels: tuple[str, ...], judge: str) -> list[Trial]:
+    def _try(
+        self, edits: Sequence[list[Edit]], resolution: int, channels: tuple[str, ...], judge: Judging
+    ) -> list[Trial]:
         count = int(min(len(edits), self.left))
         if count < 1:
             return []
         self.left -= count
         moves = [transition(self.standing, item) for item in edits[:count]]
         try:
-            return self.bench.try_many(moves, resolution=resolution, channels=channels, judge=judge)  # type: ignore[arg-type]
+            return self.bench.try_many(moves, resolution=resolution, channels=channels, judge=judge)
         except BudgetExhausted:
             self.left = 0
             return []
