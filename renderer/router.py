@@ -37,7 +37,7 @@ class Router:
         reasons = unsupported(request.graph, request.channels, request.view)
         if not reasons:
             return "preview", ()
-        return "blender", tuple(f"{node}: {text}" if node else text for node, _, text in reasons)
+        return "blender", tuple(f"{node} ({kind}): {text}" if node else text for node, kind, text in reasons)
 
     def render(self, request: RenderRequest) -> RenderResult:
         """Render one request with the engine that can."""

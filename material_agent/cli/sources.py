@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from renderer.protocol import Channel
 
 Kind = Literal["run", "graph", "blend"]
+Engine = Literal["blender", "preview"]
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif", ".exr"})
 
 
@@ -87,12 +88,21 @@ def _read_blend(path: Path) -> Source:
     return Source("blend", path, found.graph, notes, found.materials)
 
 
-def render_graph(graph: Graph, view: View, channels: tuple[Channel, ...], settings: RenderSettings) -> RenderResult:
-    """Render once, in a pool that is closed again. Raises `BadInput` when the graph does not compile."""
-    from renderer import BlenderPool, RenderRequest
+def render_graph(
+    graph: Graph, view: View, channels: tuple[Channel, ...], settings: RenderSettings, engine: Engine = "blender"
+) -> RenderResult:
+    """Render once, with processes that are closed again. Raises `BadInput` when the graph does not compile.
 
-    with BlenderPool(jobs=1) as pool:
-        result = pool.render(RenderRequest(graph, view, channels, settings))
+    With the engine "preview", Blender answers what the preview does not draw, and a message says why.
+    """
+    from renderer import BlenderPool, RenderRequest
+    from renderer.router import Router
+
+    def pool() -> BlenderPool:
+        return BlenderPool(jobs=1)
+
+    with Router(pool) if engine == "preview" else pool() as renderer:
+        result = renderer.render(RenderRequest(graph, view, channels, settings))
     if result.status == "compile_error":
         errors = "; ".join(message.text for message in result.messages if message.level == "error")
         raise BadInput(f"expected a graph that compiles, got: {errors}")

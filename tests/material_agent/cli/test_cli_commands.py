@@ -13,6 +13,7 @@ from PIL import Image
 from graph_api import AddNode, Connect, SetParam, apply, content_hash, dumps, load_graph, start_graph
 from material_agent.cli.app import run
 from material_agent.cli.exits import Exit
+from renderer.preview import missing as preview_missing
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,42 @@ def test_render_writes_every_channel(graph_file, tmp_path, capfd):
     assert len(colors) == 2
 
 
+needs_preview = pytest.mark.skipif(preview_missing() is not None, reason=str(preview_missing()))
+
+
+@needs_preview
+def test_render_by_the_preview_beside_blender(graph_file, tmp_path, capfd):
+    words = ("--channels", "base_color,normal", "-r", 64, "--samples", 1, "-o", tmp_path / "both")
+    data = answer(capfd, "render", graph_file, "--engine", "preview", "--compare", *words)
+    assert data["engine"] == "preview"
+    assert set(data["comparison"]["seconds"]) == {"cycles", "preview"}
+    for name in ("base_color", "normal"):
+        assert data["comparison"]["channels"][name]["largest"] < 1e-4
+    with Image.open(data["comparison"]["picture"]) as picture:
+        rows = np.asarray(picture.convert("RGB"))
+    # Blender's panel and the preview's are the same picture; the difference is black.
+    left, middle, right = (rows[30:270, 16 + 264 * column : 256 + 264 * column] for column in range(3))
+    np.testing.assert_array_equal(left, middle)
+    assert left.std() > 10
+    assert right.max() == 0
+
+
+@needs_preview
+def test_blender_answers_for_what_the_preview_cannot_draw(graph, tmp_path, capfd):
+    made = apply(graph, AddNode("ShaderNodeTexGabor", id="weave")).graph
+    made = apply(made, Connect("weave.Value", "checks", "Scale")).graph
+    path = tmp_path / "weave.json"
+    path.write_text(dumps(made))
+    words = ("--engine", "preview", "-r", 16, "--samples", 1, "-o", tmp_path / "out")
+    data = answer(capfd, "render", path, *words)
+    assert data["engine"] == "cycles"
+    assert any("weave" in text and "ShaderNodeTexGabor" in text for text in data["messages"])
+    data = answer(capfd, "render", path, "--compare", *words, code=Exit.NOT_ACCEPTED)
+    assert data["comparison"] is None
+    assert "weave" in data["why"]
+    assert Path(data["files"]["beauty"]).is_file()
+
+
 def test_a_graph_that_does_not_compile_is_bad_input(graph, tmp_path, capfd):
     document = json.loads(dumps(graph))
     document["nodes"].append({"id": "odd", "type": "ShaderNodeNoSuchThing"})
@@ -81,7 +118,11 @@ def test_evaluate_tells_a_likeness_from_a_stranger(graph_file, tmp_path, capfd):
 
 
 def test_evaluate_judges_a_graph_by_all_terms(graph_file, capfd):
-    data = answer(capfd, "evaluate", graph_file, "skimage:grass", "-r", 64, code=Exit.NOT_ACCEPTED)
+    sheet = graph_file.parent / "differences.png"
+    arguments = ("evaluate", graph_file, "skimage:grass", "-r", 64, "-o", sheet)
+    data = answer(capfd, *arguments, code=Exit.NOT_ACCEPTED)
+    assert data["differences"] == str(sheet)
+    assert Image.open(sheet).size == (4 * 70 + 6, 3 * 82 + 6)
     assert set(data["terms"]) == {"structure", "appearance", "physical", "compile", "budget"}
     assert data["success"] is False
     assert data["failures"]
