@@ -65,8 +65,14 @@ class Scene:
     def render_many(
         self, graphs: Sequence[Graph], channels: Sequence[Channel], resolution: int, *, sketch: bool = False
     ) -> list[RenderResult]:
-        """Render the flat view of each graph at `resolution`, one sample; as a sketch when it is not to be judged."""
-        renderer = self.sketcher if sketch and self.sketcher is not None else self.renderer
+        """Render the flat view of each graph at `resolution`, one sample.
+
+        As a `sketch` by the sketcher, if there is one; a sketch may have more channels than asked for.
+        """
+        renderer = self.renderer
+        if sketch and self.sketcher is not None:
+            # One set of channels is one kernel for each structure; the other channels cost next to nothing.
+            renderer, channels = self.sketcher, CHANNELS if "beauty" in channels else channels
         return renderer.render_many([self._request(graph, "flat", channels, resolution, 1) for graph in graphs])
 
     def cost(self, resolution: int | None = None) -> int:
