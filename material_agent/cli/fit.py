@@ -10,7 +10,6 @@ import typer
 
 from material_agent.cli.exits import Exit
 from material_agent.cli.fit_options import (
-    Actor,
     Attempts,
     MaxActions,
     MaxCandidates,
@@ -26,10 +25,29 @@ from material_agent.cli.fit_options import (
     limits,
     validated,
 )
+from material_agent.cli.models import (
+    ActorName,
+    BaseUrl,
+    ContextTokens,
+    MaxCalls,
+    MaxMoney,
+    MaxTokens,
+    ModelTimeout,
+    NoTune,
+    Record,
+    ReflectorName,
+    Replay,
+    Tools,
+    Vision,
+    model_limits,
+    model_settings,
+    spending,
+)
 from material_agent.cli.options import Jobs, Json, Output, PatchSize
 from material_agent.cli.output import Reply
 
 if TYPE_CHECKING:
+    from material_agent.actors.models import LLMSettings
     from material_agent.config import RunConfig
     from material_agent.fit import RunResult
 
@@ -49,7 +67,16 @@ def fit(
     ] = None,
     jobs: Jobs = 2,
     patch_size: PatchSize = 1.0,
-    actor: Actor = "builtin",
+    actor: ActorName = "builtin",
+    reflector: ReflectorName = "",
+    base_url: BaseUrl = "",
+    vision: Vision = None,
+    tools: Tools = None,
+    context_tokens: ContextTokens = 24_000,
+    model_timeout: ModelTimeout = 180.0,
+    record: Record = None,
+    replay: Replay = None,
+    no_tune: NoTune = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the interrupted run in the output folder.")
     ] = False,
@@ -60,6 +87,9 @@ def fit(
     max_renders: MaxRenders = None,
     max_candidates: MaxCandidates = None,
     time_limit: RunTimeLimit = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_money: MaxMoney = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> Reply:
@@ -78,22 +108,44 @@ def fit(
         "patch_size_m": patch_size,
         "max_nodes": max_nodes,
         "max_steps": max_steps,
-        "limits": limits(max_actions, max_renders, max_candidates, time_limit),
+        "tune": not no_tune,
+        "limits": {
+            **limits(max_actions, max_renders, max_candidates, time_limit),
+            **model_limits(max_calls, max_tokens, max_money),
+        },
     }
     config = validated(RunConfig, settings)
-    result = _run(config, actor, resume=resume, overwrite=overwrite, quiet=quiet)
+    models = model_settings(base_url, record, replay, context_tokens, model_timeout, vision, tools)
+    result = _run(config, actor, reflector, models, resume=resume, overwrite=overwrite, quiet=quiet)
     data = {"folder": config.out, "result": result.model_dump(mode="json")}
     return Reply("fit", data, _text(config.out, result), Exit(result.exit_code))
 
 
-def _run(config: RunConfig, actor: str, *, resume: bool, overwrite: bool, quiet: bool) -> RunResult:
+def _run(
+    config: RunConfig,
+    actor: str,
+    reflector: str,
+    models: LLMSettings,
+    *,
+    resume: bool,
+    overwrite: bool,
+    quiet: bool,
+) -> RunResult:
     from contextlib import nullcontext
 
     from material_agent.api import fit_material
     from material_agent.cli.progress import display
 
     with nullcontext() if quiet else display(config) as progress:
-        return fit_material(config, actor=actor, progress=progress, resume=resume, overwrite=overwrite)
+        return fit_material(
+            config,
+            actor=actor,
+            reflector=reflector,
+            models=models,
+            progress=progress,
+            resume=resume,
+            overwrite=overwrite,
+        )
 
 
 def _folder(reference: str, *, resume: bool) -> Path:
@@ -110,6 +162,7 @@ def _text(folder: Path, result: RunResult) -> str:
     verdict = "accepted" if result.success else f"not accepted ({result.reason})"
     lines = [f"{reward}, {verdict}"]
     lines += [f"{label:<12}{folder / result.files[key]}" for label, key in _SHOWN if key in result.files]
+    lines += spending(result.spent)
     if result.outcome == "interrupted":
         lines.append("to go on: the same command with --resume and -o " + str(folder))
     return "\n".join(lines)

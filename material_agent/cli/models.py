@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,3 +65,18 @@ def model_settings(
         vision=vision,
         native_tools=tools,
     )
+
+
+def model_limits(calls: int | None, tokens: int | None, money_usd: float | None) -> dict[str, float]:
+    """The limits that were set, by the ledger's names."""
+    given = {"calls": calls, "tokens": tokens, "money_usd": money_usd}
+    return {name: float(value) for name, value in given.items() if value is not None}
+
+
+def spending(spent: Mapping[str, float]) -> list[str]:
+    """What a model cost, in a line; nothing when none was asked."""
+    if not spent.get("calls"):
+        return []
+    money = f"{spent['money_usd']:.4f} USD" if spent.get("money_usd") else "price unknown"
+    failed = f" ({spent['failed_calls']:.0f} failed)" if spent.get("failed_calls") else ""
+    return [f"model       {spent['calls']:.0f} calls{failed}, {spent.get('tokens', 0):.0f} tokens, {money}"]

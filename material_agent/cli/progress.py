@@ -16,6 +16,7 @@ from material_agent.events import (
     Decision,
     Evaluated,
     Event,
+    ModelCall,
     Reflected,
     Resumed,
     RunEnded,
@@ -94,6 +95,11 @@ def _decision(state: State, event: Decision) -> str:
     return f"  step {event.step}: {event.reason}"
 
 
+def _model_call(state: State, event: ModelCall) -> str:
+    state.doing = f"{event.model} answered" if event.status == "ok" else f"{event.model}: {event.status}"
+    return "" if event.status == "ok" else f"  {event.model} did not answer ({event.status}): {event.error}"
+
+
 def _search(state: State, event: Search) -> str:
     state.doing = f"searching: {event.tried} candidates at {event.resolution} px"
     return ""
@@ -139,6 +145,7 @@ _HANDLERS: dict[type[Event], Callable[..., str]] = {
     AttemptStarted: _attempt,
     ContextBuilt: _context,
     Decision: _decision,
+    ModelCall: _model_call,
     Search: _search,
     Evaluated: _evaluated,
     BestUpdated: _best,

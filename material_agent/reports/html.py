@@ -106,7 +106,7 @@ def _values(story: Story, folder: Path) -> dict[str, Any]:
         "thumb": lambda path: album.uri(path, THUMB_SIDE),
         "maps": _maps(album),
         "spending": _spending(story),
-        "command": command_line(story.start.config),
+        "command": command_line(story.start.config, story.start.actor, story.start.reflector),
         "attempt_images": _attempt_images,
         "spent_in": lambda attempt: _spent_in(story, attempt),
     }

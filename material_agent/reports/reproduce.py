@@ -22,11 +22,17 @@ _LIMITS: Mapping[str, str] = {
     "renders": "--max-renders",
     "candidates": "--max-candidates",
     "seconds": "--time-limit",
+    "calls": "--max-calls",
+    "tokens": "--max-tokens",
+    "money_usd": "--max-money",
 }
 
 
-def fit_arguments(config: Mapping[str, Any]) -> list[str]:
-    """The arguments of `material-agent` that ask for the run that `config` (a `RunConfig` as JSON) describes."""
+def fit_arguments(config: Mapping[str, Any], actor: str = "", reflector: str = "") -> list[str]:
+    """The arguments of `material-agent` that ask for the run that `config` (a `RunConfig` as JSON) describes.
+
+    `actor` and `reflector` are told when they are models; a script's file is not known by its name.
+    """
     words = ["fit", str(config.get("reference", "")), "-o", str(config.get("out", ""))]
     for name, (option, default) in _OPTIONS.items():
         value = config.get(name)
@@ -35,9 +41,11 @@ def fit_arguments(config: Mapping[str, Any]) -> list[str]:
     for name, value in dict(config.get("limits") or {}).items():
         if name in _LIMITS:
             words += [_LIMITS[name], f"{value:g}"]
-    return words
+    words += ["--no-tune"] if config.get("tune") is False else []
+    words += ["--actor", actor] if ":" in actor else []
+    return words + (["--reflector", reflector] if reflector != actor and ":" in f"{actor}{reflector}" else [])
 
 
-def command_line(config: Mapping[str, Any]) -> str:
+def command_line(config: Mapping[str, Any], actor: str = "", reflector: str = "") -> str:
     """The same as one line for a shell."""
-    return shlex.join(["material-agent", *fit_arguments(config)])
+    return shlex.join(["material-agent", *fit_arguments(config, actor, reflector)])
