@@ -15,16 +15,13 @@ import numpy.typing as npt
 
 from graph_api.model import Graph
 from renderer.preview import backend
+from renderer.preview.contract import CENTRE, CHANNEL_SIZE, FloatArray, Key
 from renderer.preview.errors import PreviewUnsupported
 from renderer.preview.pictures import Pictures
 from renderer.preview.structure import Parameter, Plan, Structure
 
 if TYPE_CHECKING:
     from renderer.preview.program import Lanes, Program
-
-Key = tuple[str, str]
-FloatArray = npt.NDArray[np.float32]
-CHANNEL_SIZE = {"beauty": 3, "base_color": 3, "roughness": 1, "metallic": 1, "normal": 3, "height": 1}
 
 
 class PreviewEngine:
@@ -112,8 +109,6 @@ class PreviewEngine:
 # Structures that stay recorded, and lanes whose indices (12 bytes each) stay in memory.
 _KEPT_PROGRAMS = 256
 _KEPT_LANES = 8_388_608
-CENTRE = (0.50000353, 0.50000353)
-"""Where Cycles' sample 0 lies with a filter of next to no width: not quite the centre."""
 
 
 class Kernel:
@@ -213,11 +208,8 @@ class Kernel:
         rows = self._engine.gradient(self.plan.structure, theta, resolution, patch_size_m, cotangents, octaves)
         found = {}
         for key in params:
-            parameter = self.parameter(*key)
-            if parameter.curve is not None:
-                raise KeyError(f"{key[0]}.{key[1]}: curve points have no derivative; search them")
-            size = len(parameter.default)
-            found[key] = rows[parameter.row : parameter.row + size].T.reshape(theta.shape[1], *parameter.shape)
+            parameter, own = self.parameter(*key), self._rows(key)
+            found[key] = rows[own.start : own.stop].T.reshape(theta.shape[1], *parameter.shape)
         return found
 
     def torch(
@@ -234,4 +226,15 @@ class Kernel:
         """
         from renderer.preview.bridge import differentiable  # noqa: PLC0415
 
-        return differentiable(self, params, resolution, tuple(channels), patch_size_m)
+        theta = self.theta({key: tensor.detach().cpu().numpy() for key, tensor in params.items()})
+        rows = [self._rows(key) for key in params]
+        return differentiable(
+            self.plan.structure, theta, rows, list(params.values()), resolution, tuple(channels), patch_size_m
+        )
+
+    def _rows(self, key: Key) -> range:
+        """The rows of a parameter in the table; raises KeyError for one without a derivative."""
+        parameter = self.parameter(*key)
+        if parameter.curve is not None:
+            raise KeyError(f"{key[0]}.{key[1]}: curve points have no derivative; search them")
+        return range(parameter.row, parameter.row + len(parameter.default))

@@ -9,7 +9,8 @@ from types import TracebackType
 
 import numpy as np
 
-from renderer.preview.engine import CENTRE, FloatArray, Kernel, PreviewEngine
+from renderer.preview.contract import CENTRE, FloatArray
+from renderer.preview.engine import Kernel, PreviewEngine
 from renderer.preview.errors import PreviewUnsupported
 from renderer.preview.support import unsupported
 from renderer.protocol import RenderMessage, RenderRequest, RenderResult
