@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
+from evaluators.functional.light import find_light, flattened
 from references.bundled import bundled_path
 from references.errors import ReferenceFault
+from references.pillow_source import PillowSource
 from references.preparation import Crop, Preparation
+from references.source import LARGEST_PIXELS, WORKING_SIDE, Box, PictureSource
+from references.square import propose_square
 
 FloatArray = npt.NDArray[np.float32]
-
-WORKING_SIDE = 1024
-"""Longest side kept, in pixels."""
 
 SMALLEST_SIDE = 16
 """Shortest side that holds enough to measure, in pixels."""
 
-LARGEST_PIXELS = 100_000_000
-"""Pictures above this are refused: at 4 bytes a pixel they would need more than 400 MB to decode."""
+THUMBNAIL_SIDE = 256
+"""Longest side of the whole picture that is kept beside the square, in pixels."""
 
 LARGEST_BYTES = 512 * 1024 * 1024
-BACKGROUND = 128
-"""sRGB grey that transparent pixels are flattened onto: it takes the side of neither dark nor light."""
-
 _UNREADABLE = "cannot be decoded (damaged, not a picture, or a format that is not supported)"
-_WIDE_GREY = {"I;16", "I;16B", "I;16L", "I;16N"}
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+# First bytes of OpenEXR and Radiance files.
+_DEEP = (b"\x76\x2f\x31\x01", b"#?RADIANCE", b"#?RGBE")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class Reference:
 
     `image_srgb`: float32 (N, N, 3), display-referred sRGB in [0, 1], row 0 at the top. `sha256` is of the file's
     bytes. `size`: width and height of the upright original. `notes`: what was changed on the way in, in order.
-    `patch_size_m`: side of the square in metres, None unless the user gave a scale.
+    `patch_size_m`: side of the square in metres, None unless the user gave a scale. `square`: where the square is in
+    the upright original. `whole_srgb`: all of the original, small, (h, w, 3).
     """
 
     id: str
@@ -52,6 +52,8 @@ class Reference:
     size: tuple[int, int]
     notes: tuple[str, ...] = ()
     patch_size_m: float | None = None
+    square: Crop | None = None
+    whole_srgb: FloatArray | None = None
 
 
 def load_reference(
@@ -74,20 +76,42 @@ def load_reference(
     path = _locate(name)
     data = _read(path, name)
     chosen = preparation or Preparation(crop=crop)
-    square, size, notes = _decode(data, name, chosen.crop)
-    side_px = square.width
-    if min(square.size) < SMALLEST_SIDE:
-        raise ReferenceFault(
-            name, f"expected at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, got {square.width}×{square.height}"
-        )
-    if max(square.size) > longest_side:
-        notes.append(f"scaled from {square.width}×{square.height} to {longest_side}×{longest_side} pixels")
-        square = square.resize((longest_side, longest_side), Image.Resampling.LANCZOS)
-    pixels = np.asarray(square, dtype=np.float32) / np.float32(255)
-    pixels.setflags(write=False)
-    identity = id or (name if path.name != Path(name).name else path.stem)
-    patch_size_m = chosen.scale.side_of(side_px) if chosen.scale else None
-    return Reference(identity, pixels, path, hashlib.sha256(data).hexdigest(), size, tuple(notes), patch_size_m)
+    notes: list[str] = []
+    with warnings.catch_warnings():
+        # Pillow warns about odd metadata and, below its hard limit, about size; our own limit decides on size.
+        warnings.simplefilter("ignore")
+        try:
+            source = _opened(data, path, name, notes)
+            whole = source.region(Box(0, 0, *source.size), THUMBNAIL_SIDE, [])
+            box = _square(source, whole, chosen, name, notes)
+            square = source.region(box, longest_side, notes)
+        except ReferenceFault:
+            raise
+        except Image.DecompressionBombError:
+            raise ReferenceFault(
+                name, f"expected at most {LARGEST_PIXELS // 1_000_000} megapixels; scale it down first"
+            ) from None
+        except UnidentifiedImageError:
+            raise ReferenceFault(name, _UNREADABLE) from None
+        except MemoryError:
+            raise ReferenceFault(name, "is too large for this machine's memory") from None
+        except Exception as error:  # noqa: BLE001 - decoders raise anything for a damaged file, and the input is hostile
+            raise ReferenceFault(name, f"{_UNREADABLE}: {str(error)[:200]}") from None
+    pixels = _finished(square, box.width, longest_side, notes)
+    if chosen.flatten:
+        pixels = _evened(pixels, notes)
+    whole.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
+    return Reference(
+        id=id or (name if path.name != Path(name).name else path.stem),
+        image_srgb=_frozen(pixels),
+        path=path,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=source.size,
+        notes=tuple(notes),
+        patch_size_m=chosen.scale.side_of(box.width) if chosen.scale else None,
+        square=Crop(box.left, box.top, box.width, box.height),
+        whole_srgb=_frozen(_pixels(whole)),
+    )
 
 
 def _locate(name: str) -> Path:
@@ -118,158 +142,113 @@ def _read(path: Path, name: str) -> bytes:
         raise ReferenceFault(name, f"cannot be read: {error.strerror or error}") from None
 
 
-def _decode(data: bytes, name: str, crop: Crop | None) -> tuple[Image.Image, tuple[int, int], list[str]]:
-    """Make the upright, square, 8-bit RGB picture, the size of the upright original and the notes."""
-    notes: list[str] = []
-    with warnings.catch_warnings():
-        # Pillow warns about odd metadata and, below its hard limit, about size; our own limit decides on size.
-        warnings.simplefilter("ignore")
-        try:
-            with Image.open(io.BytesIO(data)) as image:
-                _check_size(image, name)
-                frames = getattr(image, "n_frames", 1)
-                if frames > 1:
-                    notes.append(f"first of {frames} frames")
-                    image.seek(0)
-                image.load()
-                upright = _oriented(image, notes)
-                # Cropped before anything is converted: conversions of what is thrown away would cost memory.
-                square = _cropped(upright, crop, name, notes)
-                for step in (_bounded, _eight_bit, _converted_by_profile, _flattened, _as_rgb):
-                    square = step(square, notes)
-                return square, upright.size, notes
-        except ReferenceFault:
-            raise
-        except Image.DecompressionBombError:
-            raise ReferenceFault(
-                name, f"expected at most {LARGEST_PIXELS // 1_000_000} megapixels; scale it down first"
-            ) from None
-        except UnidentifiedImageError:
-            raise ReferenceFault(name, _UNREADABLE) from None
-        except MemoryError:
-            raise ReferenceFault(name, "is too large for this machine's memory") from None
-        except Exception as error:  # noqa: BLE001 - decoders raise anything for a damaged file, and the input is hostile
-            raise ReferenceFault(name, f"{_UNREADABLE}: {error}") from None
+def _opened(data: bytes, path: Path, name: str, notes: list[str]) -> PictureSource:
+    """Open by the first bytes, whatever the file is called."""
+    if data.startswith(_DEEP):
+        return _deep(path, name)
+    try:
+        return PillowSource(data, name, notes)
+    except UnidentifiedImageError:
+        if data.startswith(_TIFF):  # of kinds that Pillow does not know, such as colour in floating point
+            return _deep(path, name)
+        raise
 
 
-def _check_size(image: Image.Image, name: str) -> None:
-    if image.width * image.height > LARGEST_PIXELS:
-        raise ReferenceFault(
-            name,
-            f"expected at most {LARGEST_PIXELS // 1_000_000} megapixels, got {image.width}×{image.height} pixels; "
-            "scale it down first",
+def _deep(path: Path, name: str) -> PictureSource:
+    try:
+        from references.deep_source import DeepSource  # noqa: PLC0415 - a library that few pictures need
+    except ImportError as error:
+        raise ReferenceFault(name, f"needs OpenImageIO ({error}); pip install 'openimageio>=3.0'") from None
+    return DeepSource(str(path), name)
+
+
+def _square(source: PictureSource, whole: Image.Image, chosen: Preparation, name: str, notes: list[str]) -> Box:
+    """Find the part to use: of the crop, the mask or the whole; the proposed square, or else the one in the centre."""
+    width, height = source.size
+    area = Box(0, 0, width, height)
+    if isinstance(chosen.crop, Crop):
+        area = _asked(chosen.crop, source.size, name)
+        notes.append(f"cropped to {area.width}×{area.height} at ({area.left}, {area.top}) as asked")
+    side = min(area.width, area.height)
+    if chosen.mask is not None or chosen.crop == "auto":
+        box = _proposed(area, source.size, whole, chosen.mask, name)
+        reason = "the most homogeneous one inside the mask" if chosen.mask is not None else "the most homogeneous one"
+        notes.append(
+            f"cropped from {width}×{height} to the {box.width}×{box.width} square at ({box.left}, {box.top}), {reason}"
         )
-
-
-def _oriented(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Turn the picture as its EXIF orientation says."""
-    try:
-        orientation = image.getexif().get(0x0112, 1)
-    except (OSError, ValueError, SyntaxError, TypeError):
-        notes.append("warning: the EXIF data is damaged and was ignored")
-        return image
-    if orientation not in range(2, 9):
-        return image
-    profile, transparency = image.info.get("icc_profile"), image.info.get("transparency")
-    turned = ImageOps.exif_transpose(image)
-    if profile:
-        turned.info["icc_profile"] = profile
-    if transparency is not None:
-        turned.info["transparency"] = transparency
-    notes.append(f"turned upright (EXIF orientation {orientation})")
-    return turned
-
-
-def _bounded(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Average whole blocks of a very large picture, in the modes that have it; the exact size comes last."""
-    factor = max(image.size) // (2 * WORKING_SIDE)
-    if factor < 2 or image.mode not in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr"):
-        return image
-    notes.append(f"averaged in blocks of {factor}×{factor} pixels")
-    return image.reduce(factor)
-
-
-def _eight_bit(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Bring deep grey pictures to 8 bits over their whole range; Pillow's own conversion clips."""
-    if image.mode not in _WIDE_GREY | {"I", "F"}:
-        return image
-    values = np.asarray(image).astype(np.float64)
-    if not np.isfinite(values).all():
-        notes.append(f"warning: {int((~np.isfinite(values)).sum())} non-finite values were set to 0")
-        values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
-    top = 65535.0 if image.mode != "F" else 1.0
-    if values.min() < 0 or values.max() > top:
-        low, high = float(values.min()), float(values.max())
-        notes.append(f"values from {low:g} to {high:g} were scaled to the full range")
-        values, top = values - low, max(high - low, 1e-12)
     else:
-        notes.append("16-bit grey to 8 bits" if top > 1 else "floating-point grey to 8 bits")
-    grey = Image.fromarray(np.round(values * (255.0 / top)).astype(np.uint8))
-    grey.info = {k: v for k, v in image.info.items() if k == "icc_profile"}
-    return grey
+        left, top = area.left + (area.width - side) // 2, area.top + (area.height - side) // 2
+        box = Box(left, top, left + side, top + side)
+        if area.width != area.height:
+            notes.append(f"cropped from {area.width}×{area.height} to the {side}×{side} square in its centre")
+    if box.width < SMALLEST_SIDE:
+        raise ReferenceFault(
+            name, f"expected at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, got {box.width}×{box.height}"
+        )
+    return box
 
 
-def _converted_by_profile(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Convert by the embedded ICC profile to sRGB; a profile that cannot be used is a warning."""
-    data: Any = image.info.get("icc_profile")
-    if not data:
-        return image
-    alpha = image.getchannel("A") if image.mode in ("RGBA", "LA") else None
-    base = image
-    if image.mode == "P":
-        if "transparency" in image.info:
-            alpha = image.convert("RGBA").getchannel("A")
-        base = image.convert("RGB")
-    elif alpha is not None:
-        base = image.convert(image.mode[:-1])
+def _asked(crop: Crop, size: tuple[int, int], name: str) -> Box:
+    box = Box(crop.left, crop.top, crop.left + crop.width, crop.top + crop.height)
+    inside = box.left >= 0 and box.top >= 0 and box.right <= size[0] and box.bottom <= size[1]
+    if not (inside and crop.width > 0 and crop.height > 0):
+        raise ReferenceFault(name, f"expected a crop inside {size[0]}×{size[1]} pixels, got {crop}")
+    return box
+
+
+def _proposed(area: Box, size: tuple[int, int], whole: Image.Image, mask: Path | None, name: str) -> Box:
+    """Propose a square of an area, in pixels of the original, from the small whole."""
+    across, down = whole.width / size[0], whole.height / size[1]
+    shown = (round(area.left * across), round(area.top * down), round(area.right * across), round(area.bottom * down))
+    allowed = None
+    if mask is not None:
+        allowed = np.asarray(_mask(mask, size).resize(whole.size, Image.Resampling.BOX).crop(shown)) >= 250
+    found = propose_square(_pixels(whole.crop(shown)), allowed)
+    if found is None:
+        raise ReferenceFault(name, f"expected a mask with room for a square, got {mask} without one")
+    box = found.box((area.width, area.height))
+    return Box(box.left + area.left, box.top + area.top, box.right + area.left, box.bottom + area.top)
+
+
+def _mask(path: Path, size: tuple[int, int]) -> Image.Image:
+    """Read a mask as black and white: white where the material is. Raises `ReferenceFault` for one of another size."""
+    name = str(path)
     try:
-        profile = ImageCms.ImageCmsProfile(io.BytesIO(data))
-        name = ImageCms.getProfileDescription(profile).strip() or "unnamed profile"
-        converted = ImageCms.profileToProfile(base, profile, ImageCms.createProfile("sRGB"), outputMode="RGB")
-    except (ImageCms.PyCMSError, OSError, ValueError, TypeError, UnicodeDecodeError):
-        notes.append(f"warning: the embedded colour profile cannot be used for {base.mode} and was ignored")
-        return image
-    if converted is None:
-        return image
-    if "srgb" not in name.lower():
-        notes.append(f"converted from the colour profile “{name}” to sRGB")
-    if alpha is not None:
-        converted.putalpha(alpha)
-    converted.info.pop("icc_profile", None)
-    return converted
+        source = PillowSource(_read(_locate_mask(path), name), name, [])
+        grey = source.region(Box(0, 0, *source.size), THUMBNAIL_SIDE, []).convert("L")
+    except ReferenceFault:
+        raise
+    except Exception as error:  # noqa: BLE001 - as above
+        raise ReferenceFault(name, f"{_UNREADABLE}: {str(error)[:200]}") from None
+    if source.size != size:
+        (width, height), (found, high) = size, source.size
+        raise ReferenceFault(name, f"expected a mask of the picture's {width}×{height} pixels, got {found}×{high}")
+    return grey.point([0] * 128 + [255] * 128)
 
 
-def _flattened(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Put transparent pixels onto middle grey."""
-    if image.mode not in ("RGBA", "LA", "PA", "RGBa", "La") and "transparency" not in image.info:
-        return image
-    colored = image.convert("RGBA")
-    lowest, _ = colored.getchannel("A").getextrema()
-    if lowest == 255:
-        return colored.convert("RGB")
-    ground = Image.new("RGBA", colored.size, (BACKGROUND, BACKGROUND, BACKGROUND, 255))
-    notes.append(f"transparent parts were flattened onto grey ({BACKGROUND}, {BACKGROUND}, {BACKGROUND})")
-    return Image.alpha_composite(ground, colored).convert("RGB")
+def _locate_mask(path: Path) -> Path:
+    if not path.is_file():
+        raise ReferenceFault(str(path), "expected a picture as mask; no such file")
+    return path
 
 
-def _as_rgb(image: Image.Image, notes: list[str]) -> Image.Image:
-    if image.mode == "RGB":
-        return image
-    if image.mode not in ("L", "P", "1"):
-        notes.append(f"converted from {image.mode} to RGB")
-    return image.convert("RGB")
+def _finished(square: Image.Image, side_px: int, longest_side: int, notes: list[str]) -> FloatArray:
+    if max(square.size) > longest_side:
+        notes.append(f"scaled from {side_px}×{side_px} to {longest_side}×{longest_side} pixels")
+        square = square.resize((longest_side, longest_side), Image.Resampling.LANCZOS)
+    return _pixels(square)
 
 
-def _cropped(image: Image.Image, crop: Crop | None, name: str, notes: list[str]) -> Image.Image:
-    if crop is not None:
-        inside = crop.left >= 0 and crop.top >= 0 and crop.width > 0 and crop.height > 0
-        if not inside or crop.left + crop.width > image.width or crop.top + crop.height > image.height:
-            raise ReferenceFault(name, f"expected a crop inside {image.width}×{image.height} pixels, got {crop}")
-        image = image.crop((crop.left, crop.top, crop.left + crop.width, crop.top + crop.height))
-        notes.append(f"cropped to {crop.width}×{crop.height} at ({crop.left}, {crop.top}) as asked")
-    if image.width == image.height:
-        return image
-    side = min(image.size)
-    left, top = (image.width - side) // 2, (image.height - side) // 2
-    notes.append(f"cropped from {image.width}×{image.height} to the {side}×{side} square in its centre")
-    return image.crop((left, top, left + side, top + side))
+def _evened(pixels: FloatArray, notes: list[str]) -> FloatArray:
+    light = find_light(pixels)
+    notes.append(f"light flattened (it changed by {light.range_stops:.2f} stops)")
+    return flattened(pixels, light)
+
+
+def _pixels(image: Image.Image) -> FloatArray:
+    return np.asarray(np.asarray(image, dtype=np.float32) / np.float32(255))
+
+
+def _frozen(pixels: FloatArray) -> FloatArray:
+    pixels.setflags(write=False)
+    return pixels

@@ -20,7 +20,8 @@ MANIFEST_NAMES = ("references.toml", "references.json", "references.csv")
 LARGEST_MANIFEST = 16 * 1024 * 1024
 PATH_KEYS = ("path", "file", "image", "reference")
 LIST_KEYS = ("references", "items")
-_TEXT_KEYS = ("id", "crop", "scale")
+_TEXT_KEYS = ("id", "crop", "scale", "mask")
+_YES, _NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -33,6 +34,8 @@ class Entry:
     sha256: str | None = None
     crop: str | None = None
     scale: str | None = None
+    mask: str | None = None
+    flatten: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -84,7 +87,15 @@ def _entry(row: Any, number: int) -> Entry:
     if checksum is not None and not _SHA256.fullmatch(str(checksum).strip()):
         raise ReferenceFault(path, f"expected a sha256 of 64 hexadecimal digits, got {str(checksum)[:80]!r}")
     sha256 = None if checksum is None else str(checksum).strip().lower()
-    return Entry(path, sha256=sha256, meta=values, **choices)
+    flatten = _truth(path, values.pop("flatten", False))
+    return Entry(path, sha256=sha256, flatten=flatten, meta=values, **choices)
+
+
+def _truth(path: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text not in _YES | _NO:
+        raise ReferenceFault(path, f"flatten: expected true or false, got {text[:80]!r}")
+    return text in _YES
 
 
 def _text(path: str, name: str, value: Any) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from references.errors import ReferenceFault
 
@@ -30,7 +32,7 @@ class Crop:
         """Read "LEFT,TOP,WIDTH,HEIGHT". Raises `ReferenceFault` for anything else."""
         found = _CROP.fullmatch(text)
         if found is None:
-            raise ReferenceFault("crop", f"expected LEFT,TOP,WIDTH,HEIGHT in pixels, got {text!r}")
+            raise ReferenceFault("crop", f"expected LEFT,TOP,WIDTH,HEIGHT in pixels or auto, got {text!r}")
         return cls(*(int(part) for part in found.groups()))
 
     def __str__(self) -> str:
@@ -70,12 +72,28 @@ class Scale:
 
 @dataclass(frozen=True)
 class Preparation:
-    """The choices for one picture: `crop` and `scale`."""
+    """The choices for one picture.
 
-    crop: Crop | None = None
+    `crop`: a rectangle, or "auto" for the most homogeneous square. `mask`: a picture of the same size, light where the
+    material is; the square is taken inside it. `flatten`: whether uneven light is taken out.
+    """
+
+    crop: Crop | Literal["auto"] | None = None
     scale: Scale | None = None
+    mask: Path | None = None
+    flatten: bool = False
 
     @classmethod
-    def parse(cls, *, crop: str | None = None, scale: str | None = None) -> Preparation:
+    def parse(
+        cls, *, crop: str | None = None, scale: str | None = None, mask: str | Path | None = None, flatten: bool = False
+    ) -> Preparation:
         """Read the choices as a user writes them. Raises `ReferenceFault` naming the one that cannot be read."""
-        return cls(None if crop is None else Crop.parse(crop), None if scale is None else Scale.parse(scale))
+        area: Crop | Literal["auto"] | None = None
+        if crop is not None:
+            area = "auto" if crop.strip().lower() == "auto" else Crop.parse(crop)
+        return cls(
+            crop=area,
+            scale=None if scale is None else Scale.parse(scale),
+            mask=None if mask is None else Path(mask),
+            flatten=flatten,
+        )

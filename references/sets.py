@@ -217,7 +217,8 @@ def _item(entry: Entry, root: Path) -> SetItem:
     if not there and not _is_bundled(entry.path):
         raise ReferenceFault(entry.path, f"no such file below {root}, and no bundled reference of this name")
     source = str(path) if there else entry.path
-    preparation = Preparation.parse(crop=entry.crop, scale=entry.scale)
+    mask = None if entry.mask is None else root / Path(entry.mask)
+    preparation = Preparation.parse(crop=entry.crop, scale=entry.scale, mask=mask, flatten=entry.flatten)
     return SetItem(entry.id or item_id(entry.path), source, entry.path, entry.sha256, preparation, entry.meta)
 
 

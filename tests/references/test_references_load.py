@@ -1,3 +1,4 @@
+import io
 import resource
 
 import numpy as np
@@ -11,9 +12,13 @@ from picture_files import (
     png_header_only,
     srgb_profile,
 )
-from PIL import Image
+from PIL import Image, ImageOps
 
-from references import Crop, ReferenceFault, bundled_names, load_reference
+from evaluators.functional.color import linear_to_srgb, srgb_to_linear
+from evaluators.functional.light import find_light
+from references import Crop, Preparation, ReferenceFault, Scale, bundled_names, load_reference
+from references.bundled import bundled_path
+from references.square import propose_square
 
 SRGB_TO_XYZ_D50 = np.array(
     [[0.4360747, 0.3850649, 0.1430804], [0.2225045, 0.7168786, 0.0606169], [0.0139322, 0.0971045, 0.7141733]]
@@ -230,3 +235,110 @@ def test_every_bundled_name_loads():
         assert reference.image_srgb.min() >= 0
         assert reference.image_srgb.max() <= 1
         assert reference.image_srgb.std() > 0.01
+
+
+def wall_in_front_of_sky():
+    """512×384: bricks from (100, 130) to (420, 384), the rest a smooth sky; the picture of the bricks is in the set."""
+    brick = Image.open(bundled_path("brick_small")).resize((320, 320))
+    sky = np.broadcast_to(np.linspace(150, 220, 384)[:, None, None], (384, 512, 3)) * [0.8, 0.9, 1.0]
+    picture = Image.fromarray(sky.astype(np.uint8))
+    picture.paste(brick.crop((0, 0, 320, 254)), (100, 130))
+    return picture
+
+
+def test_the_most_homogeneous_square_is_the_material(tmp_path):
+    reference = load(tmp_path, encoded(wall_in_front_of_sky(), "PNG"), preparation=Preparation.parse(crop="auto"))
+    square = reference.square
+    assert square is not None
+    assert square.left >= 98
+    assert square.left + square.width <= 422
+    assert square.top >= 128
+    assert square.width >= 150
+    assert any("most homogeneous" in note for note in reference.notes)
+    proposal = propose_square(load(tmp_path, encoded(wall_in_front_of_sky(), "PNG")).whole_srgb)
+    assert proposal is not None
+    assert proposal.mixed
+
+
+@pytest.mark.parametrize(
+    "name", ["brick_wall", "marble_black", "rings_stump", "rust_patches", "pebbles_river", "skimage:grass"]
+)
+def test_one_material_is_not_cut_up(name):
+    proposal = propose_square(load_reference(name).whole_srgb)
+    assert proposal is not None
+    assert not proposal.mixed
+
+
+def test_a_mask_says_where_the_material_is(tmp_path):
+    mask = Image.new("L", (512, 384), 0)
+    mask.paste(255, (20, 10, 140, 120))
+    mask.save(tmp_path / "mask.png")
+    choice = Preparation.parse(mask=tmp_path / "mask.png", scale="1000px/m")
+    reference = load(tmp_path, encoded(wall_in_front_of_sky(), "PNG"), preparation=choice)
+    square = reference.square
+    assert square is not None
+    assert (square.left, square.top) >= (20, 10)
+    assert square.left + square.width <= 140
+    assert square.top + square.height <= 120
+    assert square.width >= 90
+    assert reference.patch_size_m == pytest.approx(square.width / 1000)
+
+
+@pytest.mark.parametrize(
+    ("mask", "reason"),
+    [
+        (Image.new("L", (512, 384), 0), "room for a square"),
+        (Image.new("L", (500, 384), 255), "512×384"),
+        (None, "no such"),
+    ],
+)
+def test_masks_that_leave_nothing(tmp_path, mask, reason):
+    if mask is not None:
+        mask.save(tmp_path / "mask.png")
+    with pytest.raises(ReferenceFault, match=reason):
+        load(
+            tmp_path,
+            encoded(wall_in_front_of_sky(), "PNG"),
+            preparation=Preparation.parse(mask=tmp_path / "mask.png"),
+        )
+
+
+def test_light_is_flattened_when_asked(tmp_path):
+    true = np.asarray(Image.open(bundled_path("brick_small")).convert("RGB"), np.float32) / 255
+    y, x = np.mgrid[-1:1:256j, -1:1:256j]
+    lit = linear_to_srgb(srgb_to_linear(true) * 2.0 ** (-0.6 * ((x - 0.3) ** 2 + (y + 0.2) ** 2))[..., None])
+    data = encoded(Image.fromarray(np.round(255 * np.clip(lit, 0, 1)).astype(np.uint8)), "PNG")
+    plain, even = load(tmp_path, data), load(tmp_path, data, preparation=Preparation(flatten=True))
+    assert find_light(plain.image_srgb).uneven
+    assert not find_light(even.image_srgb).uneven
+    gains = [np.log(srgb_to_linear(r.image_srgb) + 1e-3) - np.log(srgb_to_linear(true) + 1e-3) for r in (plain, even)]
+    before, after = (float(gain.std()) for gain in gains)
+    assert after < 0.25 * before
+    assert any("light flattened" in note for note in even.notes)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_orientation_and_crop_agree_with_pillow(tmp_path, orientation):
+    """The rectangle is cut before the picture is turned; turning first must give the same."""
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    picture = gradient(70, 50)
+    data = encoded(picture, "PNG", exif=exif)
+    upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+    reference = load(tmp_path, data, crop=Crop(3, 7, 40, 30))
+    assert reference.size == upright.size
+    np.testing.assert_array_equal(rgb(reference), np.asarray(upright.crop((8, 7, 38, 37))))
+
+
+@pytest.mark.parametrize(
+    ("text", "side_px", "side_m"),
+    [("30cm", 100, 0.3), ("0.5", 100, 0.5), ("500 px/m", 250, 0.5), ("20px/cm", 100, 0.05), ("1 in", 9, 0.0254)],
+)
+def test_scales(text, side_px, side_m):
+    assert Scale.parse(text).side_of(side_px) == pytest.approx(side_m)
+
+
+@pytest.mark.parametrize("text", ["", "big", "-3cm", "0px/m", "1e999", "3 px", "nan", "1,5cm"])
+def test_scales_that_say_nothing(text):
+    with pytest.raises(ReferenceFault, match="expected a"):
+        Scale.parse(text)
