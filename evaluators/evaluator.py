@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -30,11 +31,18 @@ class Evaluator:
     """Judges candidates against one `target` with the given calibration (the committed one by default).
 
     `network`: "auto" uses the deep statistics, and falls back on weight-free ones with the reason in the result when
-    they are unavailable; "off" never loads them. `patch_size_m`: side of the rendered patch, for heights.
+    they are unavailable; "off" never loads them. `patch_size_m`: side of the rendered patch, for heights. `varying`:
+    channels ("height", "roughness") that the reference calls to vary, each with the reason in words.
     """
 
     def __init__(
-        self, target: Target, weights: Calibration | None = None, *, network: str = "auto", patch_size_m: float = 1.0
+        self,
+        target: Target,
+        weights: Calibration | None = None,
+        *,
+        network: str = "auto",
+        patch_size_m: float = 1.0,
+        varying: Mapping[str, str] | None = None,
     ) -> None:
         if network not in ("auto", "off"):
             raise EvaluatorError('network "auto" or "off"', repr(network))
@@ -42,7 +50,7 @@ class Evaluator:
         self.calibration = weights or load_calibration()
         self._network_wanted = network == "auto"
         self._screens: dict[int, Screen] = {}
-        self.terms: tuple[Term, ...] = (Structure(), Appearance(), Physical(patch_size_m), Compile(), Budget())
+        self.terms: tuple[Term, ...] = (Structure(), Appearance(), Physical(patch_size_m, varying), Compile(), Budget())
 
     @cached_property
     def _network(self) -> tuple[DeepTexture | None, str]:

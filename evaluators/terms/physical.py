@@ -16,7 +16,7 @@ from evaluators.functional.relief import integrability_residual, slopes_of_heigh
 from evaluators.result import UNSCORED, Candidate, Direction, Gap, TermName, TermResult
 
 FloatArray = npt.NDArray[np.float32]
-WARNING_FACTOR = 0.9
+LEVEL_FACTORS = {"warning": 0.9, "implausible": 0.75}
 FAILURE_FACTOR = 0.5
 """A failed check at most halves the term, so that any failure keeps it at or under its threshold of ½."""
 _DEPTHS = {"base_color": 3, "normal": 3, "roughness": 1, "metallic": 1, "height": 1}
@@ -41,6 +41,7 @@ class _Surface:
     channels: Mapping[str, FloatArray]
     limits: Mapping[str, Mapping[str, Any]]
     patch_size_m: float
+    varying: Mapping[str, str]
 
     def of_kind(self, values: FloatArray, kind: str) -> FloatArray:
         """The values (H, W) on pure metal or pure dielectric; what lies between is the metallic check's business.
@@ -65,14 +66,15 @@ class Physical:
     name: TermName = "physical"
     higher_is_better = True
 
-    def __init__(self, patch_size_m: float = 1.0) -> None:
+    def __init__(self, patch_size_m: float = 1.0, varying: Mapping[str, str] | None = None) -> None:
         self._patch_size_m = patch_size_m
+        self._varying = dict(varying or {})
 
     def score(self, candidate: Candidate, comparison: Comparison | None) -> TermResult:
         """Check the channels that are there; the value is the product of the checks' factors.
 
-        A passed check counts 1, a warning .9, a failure at most ½, less the more pixels it concerns. Unscored when
-        none of the channels was rendered.
+        A passed check counts 1, a warning .9, a flat surface where the reference calls for relief .75, a failure at
+        most ½, less the more pixels it concerns. Unscored when none of the channels was rendered.
         """
         del comparison
         present = {k: v for k, v in candidate.channels.items() if k in _DEPTHS}
@@ -80,7 +82,7 @@ class Physical:
             return TermResult(self.name, UNSCORED, reason=f"none of the channels {', '.join(_DEPTHS)} was rendered")
         broken = [_broken(key, value) for key, value in present.items() if not _usable(key, value)]
         usable = {key: value for key, value in present.items() if _usable(key, value)}
-        surface = _Surface(usable, load_table("physical.json"), self._patch_size_m)
+        surface = _Surface(usable, load_table("physical.json"), self._patch_size_m, self._varying)
         findings = broken + [f for needs, check in _CHECKS if set(needs) <= set(usable) for f in check(surface)]
         factors = {f.kind: _factor(f, surface.limits) for f in findings}
         missing = sorted(set(_DEPTHS) - set(present))
@@ -110,8 +112,9 @@ def _broken(key: str, values: FloatArray) -> _Finding:
 def _factor(finding: _Finding, limits: Mapping[str, Mapping[str, Any]]) -> float:
     if finding.badness <= 0:
         return 1.0
-    if limits.get(finding.kind, {}).get("level") == "warning":
-        return WARNING_FACTOR
+    level = limits.get(finding.kind, {}).get("level")
+    if level in LEVEL_FACTORS:
+        return LEVEL_FACTORS[level]
     return FAILURE_FACTOR * (1 - min(finding.badness, 1.0) / 2)
 
 
@@ -225,6 +228,37 @@ def _height_agrees(surface: _Surface) -> list[_Finding]:
     return [_Finding("height_agrees", "height", badness, "too_low", correlation, limit, "correlation", message)]
 
 
+def _height_constant(surface: _Surface) -> list[_Finding]:
+    """Neither the height nor the normals vary, where the reference calls for relief."""
+    if "height" not in surface.varying:
+        return []
+    rule = surface.limits["height_constant"]
+    spans = []
+    if "height" in surface.channels:
+        low, high = np.quantile(surface.channels["height"], [0.01, 0.99])
+        spans.append(float(high - low) / surface.patch_size_m / rule["share_of_patch"])
+    if "normal" in surface.channels:
+        slopes = slopes_of_normals(surface.channels["normal"])
+        spans.append(float(slopes.std(axis=(0, 1)).max()) / rule["slope"])
+    if not spans:
+        return []
+    most = max(spans)
+    message = f"height: flat, though {surface.varying['height']}"
+    badness = 1.0 if most < 1 else 0.0
+    return [_Finding("height_constant", "height", badness, "too_low", most, 1.0, "share of the least relief", message)]
+
+
+def _roughness_constant(surface: _Surface) -> list[_Finding]:
+    if "roughness" not in surface.varying:
+        return []
+    limit = surface.limits["roughness_constant"]["span"]
+    low, high = np.quantile(surface.channels["roughness"], [0.01, 0.99])
+    message = f"roughness: the same everywhere, though {surface.varying['roughness']}"
+    badness = 1.0 if high - low < limit else 0.0
+    span = float(high - low)
+    return [_Finding("roughness_constant", "roughness", badness, "too_low", span, limit, "roughness", message)]
+
+
 _CHECKS: tuple[tuple[tuple[str, ...], _Check], ...] = (
     (("base_color",), _base_color),
     (("metallic",), _metallic),
@@ -233,4 +267,6 @@ _CHECKS: tuple[tuple[tuple[str, ...], _Check], ...] = (
     (("normal",), _normals),
     (("height",), _height),
     (("normal", "height"), _height_agrees),
+    ((), _height_constant),
+    (("roughness",), _roughness_constant),
 )

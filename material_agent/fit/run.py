@@ -37,10 +37,11 @@ from material_agent.fit.result import (
 )
 from material_agent.fit.resume import State, read_state
 from material_agent.memory import Memory, reference_features
+from material_agent.plausibility import varying_channels
 from material_agent.react import StopRules
 from material_agent.reflexion import Outer, Plan
 from references import Reference, load_reference
-from references.analysis import analyze
+from references.analysis import Analysis, analyze
 from renderer import BlenderPool, RenderCache, RenderSettings, export_blend
 from renderer.protocol import Renderer
 from renderer.router import Router
@@ -151,8 +152,14 @@ class _Run:
             return self._conclude(outcome, reason, final)
 
     def _work(self) -> tuple[Outcome, str, FinalRecord | None]:
-        judge = Evaluator(self.target, network=self.config.network, patch_size_m=self.config.patch_size_m)
-        outer = self._outer(judge)
+        decomposition = analyze(self.reference, patch_size_m=self.config.patch_size_m)
+        judge = Evaluator(
+            self.target,
+            network=self.config.network,
+            patch_size_m=self.config.patch_size_m,
+            varying=varying_channels(decomposition),
+        )
+        outer = self._outer(judge, decomposition)
         ended = outer.run(self.actor_factory, self.reflector)
         kept = self.keeper.kept
         if kept is None:
@@ -165,9 +172,8 @@ class _Run:
             return "success", "the final verdict accepts the material", final
         return "unfinished", "; ".join(final.evaluation.failures) or "the final verdict does not accept it", final
 
-    def _outer(self, judge: Evaluator) -> Outer:
+    def _outer(self, judge: Evaluator, decomposition: Analysis) -> Outer:
         config, effort = self.config, self.config.effort
-        decomposition = analyze(self.reference, patch_size_m=config.patch_size_m)
         version_name = nearest_version(self.blender)
         self.start = start_graph(version_name)
         settings = Settings(

@@ -106,6 +106,21 @@ def test_heights_are_judged_by_the_size_of_the_patch():
     assert "height_span" not in kinds(Physical(10.0).score(surface(height=relief), None))
 
 
+def test_constants_are_held_against_a_surface_only_where_the_reference_calls_for_more():
+    flat_normal = np.zeros((64, 64, 3), np.float32)
+    flat_normal[..., 2] = 1
+    flat = surface(height=plane(0.0), normal=flat_normal, roughness=plane(0.5))
+    assert not {"height_constant", "roughness_constant"} & kinds(Physical().score(flat, None))
+    called = Physical(varying={"height": "dark joints are usually recessed", "roughness": "two materials meet"})
+    result = called.score(flat, None)
+    assert {"height_constant", "roughness_constant"} <= kinds(result)
+    assert result.value == pytest.approx(0.75 * 0.9 * Physical().score(flat, None).value)
+    assert any("though dark joints are usually recessed" in gap.message for gap in result.gaps)
+    ramp = np.linspace(0, 1, 64, dtype=np.float32)[None, :, None].repeat(64, axis=0)
+    varied = surface(height=0.01 * ramp, normal=flat_normal, roughness=0.3 + 0.3 * ramp)
+    assert not {"height_constant", "roughness_constant"} & kinds(called.score(varied, None))
+
+
 def test_budget_counts_and_saturates():
     def cost(**facts):
         return Budget().score(Candidate({}, Facts(**facts)), None)
