@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # What a picture can be judged by when there is no graph behind it.
 _PICTURE_TERMS = ("structure", "appearance")
+_SCALES = ("macro", "meso", "micro", "global")
+_GAPS = 6
 
 
 def evaluate(
@@ -27,19 +30,26 @@ def evaluate(
     resolution: Annotated[int, typer.Option("--resolution", "-r", min=32, max=4096, help="Side in pixels.")] = 256,
     samples: Samples = 1,
     patch_size: PatchSize = 1.0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Draw where it differs, by scale, into this picture.", show_default=False),
+    ] = None,
     json: Json = False,
 ) -> Reply:
     """Score a material, or a picture of one, against a reference. Exit code 1 when the material is not accepted."""
     from evaluators import Candidate, Evaluator, Facts, Target
-    from references import load_reference
+    from material_agent.plausibility import varying_channels
+    from references import analyze, load_reference
     from renderer import CHANNELS, RenderSettings, linear_to_srgb, srgb_to_linear
 
-    target = load_reference(reference).image_srgb
-    evaluator = Evaluator(Target.from_image(target), patch_size_m=patch_size)
+    wanted = load_reference(reference)
+    target = wanted.image_srgb
+    varying = varying_channels(analyze(wanted, patch_size_m=patch_size))
+    evaluator = Evaluator(Target.from_image(target), patch_size_m=patch_size, varying=varying)
     if candidate.suffix.lower() in PICTURES:
         picture = load_reference(candidate).image_srgb
         evaluation = evaluator.evaluate(Candidate({"beauty": srgb_to_linear(picture)}))
-        return _picture_reply(evaluation, _aligned(picture, target))
+        return _drawn(_picture_reply(evaluation, _aligned(picture, target)), picture, target, output)
     source = read_source(candidate)
     settings = RenderSettings(resolution, samples, patch_size)
     result = render_graph(source.graph, "flat", CHANNELS, settings)
@@ -48,7 +58,19 @@ def evaluate(
         return Reply("evaluate", {"status": result.status}, f"no picture: {result.status}: {text}", Exit.NOT_ACCEPTED)
     facts = Facts(node_count=len(source.graph.nodes), samples_pixels=samples * resolution**2)
     evaluation = evaluator.evaluate(Candidate(result.channels, facts))
-    return _graph_reply(evaluation, _aligned(linear_to_srgb(result.channels["beauty"].clip(0, 1)), target))
+    shown = linear_to_srgb(result.channels["beauty"].clip(0, 1))
+    return _drawn(_graph_reply(evaluation, _aligned(shown, target)), shown, target, output)
+
+
+def _drawn(reply: Reply, picture: FloatArray, reference: FloatArray, output: Path | None) -> Reply:
+    """Add the picture of where it differs, if one is asked for."""
+    if output is None:
+        return reply
+    from evaluators.where import where_it_differs
+    from material_agent.cli.differences import draw_differences
+
+    draw_differences(where_it_differs(picture, reference), output)
+    return replace(reply, data={**reply.data, "differences": output}, text=f"{reply.text}\n{output}")
 
 
 def _aligned(picture: FloatArray, reference: FloatArray) -> AlignedDistance:
@@ -74,7 +96,7 @@ def _picture_reply(evaluation: Evaluation, aligned: AlignedDistance) -> Reply:
         "aligned": aligned,
         "note": note,
     }
-    text = "\n".join([*_lines(terms.values()), *_gap_lines(gaps), _aligned_line(aligned), note])
+    text = "\n".join([*_lines(terms, evaluation.thresholds), *_gap_lines(gaps), _aligned_line(aligned), note])
     return Reply("evaluate", data, text)
 
 
@@ -91,19 +113,37 @@ def _graph_reply(evaluation: Evaluation, aligned: AlignedDistance) -> Reply:
     }
     verdict = "accepted" if evaluation.success else f"not accepted: {'; '.join(evaluation.failures)}"
     head = f"reward {evaluation.reward:.3f}, {verdict}"
-    lines = [head, *_lines(evaluation.terms.values()), *_gap_lines(evaluation.gaps), _aligned_line(aligned)]
+    lines = [
+        head,
+        *_lines(evaluation.terms, evaluation.thresholds),
+        *_gap_lines(evaluation.gaps),
+        _aligned_line(aligned),
+    ]
     text = "\n".join(lines)
     return Reply("evaluate", data, text, Exit.SUCCESS if evaluation.success else Exit.NOT_ACCEPTED)
 
 
-def _lines(terms: Iterable[TermResult]) -> list[str]:
-    return [
-        f"  {term.name:<12}" + (f"{term.value:.3f}" if term.scored else f"unscored: {term.reason}") for term in terms
-    ]
+def _lines(terms: Mapping[str, TermResult], thresholds: Mapping[str, float]) -> list[str]:
+    """A table: each term's value, what it has to exceed, and its parts by scale."""
+    lines = [f"  {'term':<12}{'value':>7}{'above':>7}" + "".join(f"{scale:>8}" for scale in _SCALES)]
+    for name, term in terms.items():
+        if not term.scored:
+            lines.append(f"  {name:<12}{'–':>7}         unscored: {term.reason}")
+            continue
+        above = f"{thresholds[name]:.3f}" if name in thresholds else "–"
+        parts = "".join(f"{term.by_scale[s]:>8.3f}" if s in term.by_scale else f"{'–':>8}" for s in _SCALES)
+        lines.append(f"  {name:<12}{term.value:>7.3f}{above:>7}{parts}".rstrip(" –"))
+    return lines
 
 
 def _gap_lines(gaps: Sequence[Gap]) -> list[str]:
-    return [f"  gap {gap.size:.2f}  {gap.message}" for gap in gaps[:5]]
+    """The largest gaps, each with the first graph change that it calls for."""
+    lines = []
+    for gap in gaps[:_GAPS]:
+        lines.append(f"  gap {gap.size:.2f}  {gap.message}")
+        if gap.suggests:
+            lines.append(f"            → {gap.suggests[0]}")
+    return lines
 
 
 def _aligned_line(aligned: AlignedDistance) -> str:
