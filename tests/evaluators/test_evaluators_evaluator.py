@@ -12,6 +12,7 @@ from evaluation_pictures import bricks, candidate, photo
 
 from evaluators import Candidate, Evaluator, EvaluatorError, Facts, Target
 from evaluators.functional import texture
+from evaluators.functional.color import linear_to_srgb, srgb_to_linear
 from evaluators.pictures import as_srgb, resize_srgb
 
 HERE = Path(__file__).resolve().parent
@@ -208,6 +209,23 @@ def test_a_masked_reference_is_judged_by_what_the_mask_shows():
         Target.from_image(picture, np.pad(np.ones((9, 9), bool), ((0, 247), (0, 291))))
     with pytest.raises(EvaluatorError, match="mask of the picture's shape"):
         Target.from_image(picture, mask[:-1])
+
+
+def test_uneven_light_is_taken_out_of_a_reference_and_said():
+    even = photo("gravel", 256)
+    y, x = (np.mgrid[:256, :256] + 0.5) / 128 - 1
+    falloff = np.exp(-0.7 * (x**2 + y**2))[..., None]
+    vignetted = linear_to_srgb(srgb_to_linear(even) * falloff)
+    lit, flat = (Target.from_image(vignetted, flatten=flatten) for flatten in (False, "auto"))
+    assert "flatten the reference" in lit.notes[0]
+    assert "taken out" in flat.notes[0]
+    assert Target.from_image(even, flatten="auto").notes == ()
+    # The material under even light is nearer to the flattened reference than to the one that fades to its corners.
+    values = [Evaluator(t, network="off").compare(even).distances for t in (lit, flat)]
+    assert values[1]["spectrum_macro"] < values[0]["spectrum_macro"]
+    assert values[1]["energies"] < values[0]["energies"]
+    masked = Target.from_image(vignetted, np.abs(x) + np.abs(y) < 1.2, flatten=True)
+    assert [part in note for part, note in zip(("inside the mask", "taken out"), masked.notes, strict=True)]
 
 
 def test_values_outside_the_display_range_are_refused_in_a_reference_and_clipped_in_a_render(evaluators):
