@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +17,7 @@ from evaluators.comparison import Comparison
 from evaluators.components import value_of
 from evaluators.errors import EvaluatorError, WeightsUnavailableError
 from evaluators.functional.color import linear_to_srgb
-from evaluators.functional.texture import DeepTexture, deep_texture, statistics_distance
+from evaluators.functional.texture import DeepTexture, deep_texture, one_torch_thread, statistics_distance
 from evaluators.measure import deep_statistics
 from evaluators.pictures import as_rgb, centre_square, comparison_size, resize_linear, resize_srgb
 from evaluators.result import Candidate, Evaluation, TermResult
@@ -82,6 +85,17 @@ class Evaluator:
             thresholds["appearance"] = without_network
         terms: dict[str, TermResult] = {term.name: term.score(candidate, comparison) for term in self.terms}
         return combine(terms, self.calibration.weights, thresholds)
+
+    @one_thread()
+    def evaluate_many(self, candidates: Sequence[Candidate]) -> list[Evaluation]:
+        """Judge several candidates, each exactly as `evaluate` does, on all cores that this process may use."""
+        if not candidates:
+            return []
+        first = self.evaluate(candidates[0])  # What is measured on the target is then there for all threads.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        held = nullcontext() if self.network_problem else one_torch_thread()
+        with held, ThreadPoolExecutor(max_workers=min(cores, len(candidates))) as pool:
+            return [first, *pool.map(self.evaluate, candidates[1:])]
 
     @one_thread()
     def compare(self, image_srgb: npt.ArrayLike) -> Comparison:

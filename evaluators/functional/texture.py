@@ -67,7 +67,7 @@ class DeepTexture:
 
         if images.ndim != 4 or images.shape[1] != images.shape[2] or images.shape[1] % 32 or images.shape[3] != 3:
             raise ValueError(f"expected images (B, S, S, 3) with S a multiple of 32, got shape {images.shape}")
-        with torch.inference_mode(), _one_thread():
+        with torch.inference_mode(), one_torch_thread():
             # Channels stay last in memory, which convolutions of few channels are faster on.
             batch = torch.from_numpy(np.require(images, requirements=["C", "W"])).permute(0, 3, 1, 2)
             return tuple(
@@ -77,7 +77,8 @@ class DeepTexture:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_torch_thread() -> Iterator[None]:
+    """Hold torch at one thread, and give back what it had."""
     import torch  # noqa: PLC0415
 
     before = torch.get_num_threads()

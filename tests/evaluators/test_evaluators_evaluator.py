@@ -147,6 +147,14 @@ def test_scores_do_not_depend_on_the_threads_that_the_process_has():
     assert texts[0] == texts[1] != ""
 
 
+def test_many_at_once_are_judged_as_each_alone(evaluators):
+    images = [second_crop(name) for name in PHOTOS]
+    together = evaluators["brick"].evaluate_many([candidate(image) for image in images])
+    alone = [evaluators["brick"].evaluate(candidate(image)) for image in images]
+    assert repr(together) == repr(alone)
+    assert evaluators["brick"].evaluate_many([]) == []
+
+
 def test_deep_batch_agrees_with_single_pictures(evaluators):
     images = np.stack([second_crop(n) for n in PHOTOS])
     together = evaluators["grass"].appearance_batch(images)
