@@ -45,6 +45,10 @@ FINE_PX = 8.0
 EDGE_WINDOW_DEG = np.arange(-10, 10)
 """Edges up to ten degrees off a row are taken to run along it."""
 
+BANDED = 0.5
+"""Strength from which bands may hide a lattice."""
+
+ALONG_BANDS_RAD = float(np.radians(4))
 UPRIGHT_RAD = float(np.radians(3))
 
 
@@ -162,9 +166,9 @@ def find_lattice(luma: Array) -> Lattice | None:
         return None
     small = shrunk(luma, WORKING_SIDE)
     found = _lattice_at(small, luma.shape)
-    if side <= WORKING_SIDE or (found is not None and min(found.periods) * WORKING_SIDE / side >= FINE_PX):
-        return found
-    return _lattice_at(luma, luma.shape) or found
+    if side > WORKING_SIDE and (found is None or min(found.periods) * WORKING_SIDE / side < FINE_PX):
+        found = _lattice_at(luma, luma.shape) or found
+    return found or _lattice_between_bands(small, luma.shape)
 
 
 def find_bands(luma: Array) -> Bands | None:
@@ -195,18 +199,57 @@ def find_bands(luma: Array) -> Bands | None:
     return Bands(strength, period, angle, side / period)
 
 
-def _lattice_at(luma: Array, full: tuple[int, ...]) -> Lattice | None:
+def _correlated(luma: Array) -> tuple[Correlation, float]:
     side = min(luma.shape)
     values = autocorrelation(luma, HIGHPASS_SHARE * side)
-    peak = peak_strength(values)
-    if peak < IRREGULAR:
-        return None
-    correlation = Correlation(values, LONGEST_LAG * side)
+    return Correlation(values, LONGEST_LAG * side), peak_strength(values)
+
+
+def _basis_of(correlation: Correlation, peak: float) -> Array | None:
     basis = find_basis(correlation, shortest=3.0)
     if basis is None or explained(correlation, basis) < LATTICE_SHARE * peak:
         return None
-    if has_ridge(correlation, basis):
+    return None if has_ridge(correlation, basis) else basis
+
+
+def _lattice_at(luma: Array, full: tuple[int, ...]) -> Lattice | None:
+    correlation, peak = _correlated(luma)
+    basis = _basis_of(correlation, peak) if peak >= IRREGULAR else None
+    return None if basis is None else _lattice_of(luma, full, correlation, basis, peak)
+
+
+def _lattice_between_bands(luma: Array, full: tuple[int, ...]) -> Lattice | None:
+    """Find a lattice that strong bands hide: long bricks, whose bed joints outweigh the few others.
+
+    What is constant along the bands is taken out; what is left must repeat on a lattice that the whole picture has as
+    well, and that has rows along the bands.
+    """
+    whole, peak = _correlated(luma)
+    along = orientation(luma)
+    if peak < BANDED or along.coherence < TRUSTED_COHERENCE:
         return None
+    rest, rest_peak = _correlated(_without_bands(luma, along.angle_rad))
+    basis = _basis_of(rest, rest_peak) if rest_peak >= REGULAR else None
+    if basis is None or explained(whole, basis) < peak:
+        return None
+    lines = np.array([[1, 0], [0, 1], [1, 1], [1, -1], [2, 1], [2, -1], [1, 2], [1, -2]]) @ basis
+    turned = np.abs((np.arctan2(-lines[:, 1], lines[:, 0]) - along.angle_rad + np.pi / 2) % np.pi - np.pi / 2)
+    return _lattice_of(luma, full, whole, basis, peak) if turned.min() < ALONG_BANDS_RAD else None
+
+
+def _without_bands(luma: Array, angle_rad: float) -> Array:
+    """Luma (H, W) without what only depends on the distance across a direction."""
+    height, width = luma.shape
+    across = np.array([np.sin(angle_rad), np.cos(angle_rad)])
+    distance = np.arange(width)[None] * across[0] + np.arange(height)[:, None] * across[1]
+    index = np.round(distance - distance.min()).astype(int)
+    counts = np.bincount(index.ravel())
+    means = np.bincount(index.ravel(), luma.ravel()) / np.maximum(counts, 1)
+    return np.asarray(luma - means[index], np.float32)
+
+
+def _lattice_of(luma: Array, full: tuple[int, ...], correlation: Correlation, basis: Array, peak: float) -> Lattice:
+    side = min(luma.shape)
     detail = luma - ndimage.gaussian_filter(luma, HIGHPASS_SHARE * side, mode="reflect")
     row, step = _rows(detail - detail.mean(), basis, correlation.longest)
     row, step = (v * np.array([full[1] / luma.shape[1], full[0] / luma.shape[0]]) for v in (row, step))
