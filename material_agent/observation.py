@@ -42,7 +42,8 @@ class Observation:
 
     def picture(self, channel: str) -> npt.NDArray[np.uint8]:
         """One of `images` in 8 bits, (H, W, 3) or (H, W), in the channel's usual encoding (sRGB for the beauty)."""
-        return quantize(encode(cast("Channel", channel), self.images[channel]).pixels).astype(np.uint8)
+        bits = quantize(encode(cast("Channel", channel), self.images[channel]).pixels).astype(np.uint8)
+        return bits[..., 0] if bits.ndim == 3 and bits.shape[2] == 1 else bits
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from material_agent.cli.evaluate import evaluate
 from material_agent.cli.export import export
 from material_agent.cli.fit import fit
 from material_agent.cli.inspect import inspect
+from material_agent.cli.mcp import mcp
 from material_agent.cli.output import Reply
 from material_agent.cli.render import render
 from material_agent.cli.report import report
@@ -24,5 +25,6 @@ COMMANDS: Mapping[str, Callable[..., Reply]] = {
     "inspect": inspect,
     "export": export,
     "report": report,
+    "mcp": mcp,
     "doctor": doctor,
 }

@@ -54,6 +54,14 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one return for each kind of val
     return [plain(item) for item in value]
 
 
+_reserved: list[IO[str]] = []
+
+
+def answer_stream() -> IO[str]:
+    """The real stdout, for a command that speaks a protocol over it."""
+    return _reserved[-1] if _reserved else sys.stdout
+
+
 @contextmanager
 def reserved_stdout() -> Iterator[IO[str]]:
     """Yield the real stdout; whatever else writes to descriptor 1 meanwhile lands on stderr."""
@@ -64,8 +72,10 @@ def reserved_stdout() -> Iterator[IO[str]]:
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         with os.fdopen(os.dup(saved), "w", encoding="utf-8", errors="replace") as stream:
+            _reserved.append(stream)
             yield stream
     finally:
+        _reserved.clear()
         sys.stdout = before
         os.dup2(saved, 1)
         os.close(saved)

@@ -165,6 +165,14 @@ class Environment:
             judge=judge,
         )
 
+    def restore(self, graph: Graph) -> Observation:
+        """Go back to a graph of this attempt that was here before, as one action. Raises `BudgetExhausted`."""
+        self._ledger.require(actions=1)
+        self._ledger.charge(actions=1)
+        self._log.write(Proposal(observation=self._next_id(), action={"op": "revert"}), self.attempt)
+        self._set_graph(graph)
+        return self._observe("revert", "ok", text=self._summary())
+
     def _edit(self, action: Edit) -> Observation:
         try:
             applied = apply(self._graph, action, self._catalog, self.rules)

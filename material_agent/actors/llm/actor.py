@@ -17,7 +17,7 @@ from material_agent.actors.llm.client import Abilities, Client
 from material_agent.actors.llm.tokens import tokens_of
 from material_agent.actors.llm.transcript import Exchange, build
 from material_agent.actors.llm.wire import Request
-from material_agent.actors.llm.words import prompt
+from material_agent.actors.words import prompt
 from material_agent.budget import Ledger
 from material_agent.context import Context
 from material_agent.events import Log

@@ -13,7 +13,7 @@ from pydantic_ai.tools import ToolDefinition
 from graph_api import GraphError, action_schema, summary_text
 from material_agent.actors.llm.client import Abilities, Client
 from material_agent.actors.llm.wire import Request
-from material_agent.actors.llm.words import constraint_words, prompt, quoted, step_words, task_words, verdict_words
+from material_agent.actors.words import constraint_words, prompt, quoted, step_words, task_words, verdict_words
 from material_agent.budget import Ledger
 from material_agent.context import Context
 from material_agent.errors import ActorError, ReflectionRefused

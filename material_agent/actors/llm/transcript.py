@@ -20,9 +20,9 @@ from pydantic_ai.messages import (
 )
 
 from material_agent.actors.llm.calls import Read
-from material_agent.actors.llm.pictures import comparison_png, reference_png
 from material_agent.actors.llm.tokens import picture_tokens, tokens_of
-from material_agent.actors.llm.words import observation_words, quoted, state_words, task_words
+from material_agent.actors.pictures import comparison_png, reference_png
+from material_agent.actors.words import observation_words, quoted, state_words, task_words
 from material_agent.context import Context
 from material_agent.observation import FloatArray, Observation
 
