@@ -21,7 +21,7 @@ class Workspace:
     def existing(self, name: str) -> Path:
         """A file of the workspace. Raises `BadInput` for anything else, whether or not it exists outside."""
         path = self._inside(name)
-        if not path.is_file():
+        if not _is_file(path):
             raise BadInput(f"expected a file of the workspace, got {name!r}")
         return path
 
@@ -56,3 +56,10 @@ class Workspace:
         if not path.is_relative_to(self.root):
             raise BadInput(f"expected a path inside the workspace, got {name[:120]!r}, which leads out of it")
         return path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long for any file
+        return False
