@@ -47,9 +47,16 @@ class BatchConfig(BaseModel):
         data = self.run.model_dump(mode="json", exclude=set(FREE))
         data["limits"] = {name: limit for name, limit in data["limits"].items() if name != "seconds"}
         patch_size = self.run.patch_size_m
-        script = self.actor.partition(":")[2]
-        actor = {"actor": self.actor} | ({"script_sha256": _digest_of(Path(script))} if script else {})
-        return {**data, **actor, "seed": self.seed, "patch_size_m": patch_size, "share_memory": self.share_memory}
+        kind, _, argument = self.actor.partition(":")
+        # A script is what it says, wherever it lies.
+        actor = f"scripted:{_digest_of(Path(argument))}" if kind == "scripted" else self.actor
+        return {
+            **data,
+            "actor": actor,
+            "seed": self.seed,
+            "patch_size_m": patch_size,
+            "share_memory": self.share_memory,
+        }
 
 
 @dataclass(frozen=True)

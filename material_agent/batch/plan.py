@@ -52,8 +52,8 @@ def make_plan(config: BatchConfig, gathered: Gathered, store: Store, portion: Sh
     if changed and not overwrite:
         task, result = changed[0]
         raise BadInput(
-            f"expected the settings of the {len(changed)} results in {store.root} "
-            f"({_differences(result.settings if result else {}, task.settings)}), got others; "
+            f"expected the settings of the {len(changed)} results in {store.root}, "
+            f"got {_differences(result.settings if result else {}, task.settings)}; "
             "write to another folder, or have them done again with --overwrite"
         )
     other = {task.id for task, _ in changed}
@@ -76,6 +76,7 @@ def with_time(task: TaskSpec) -> TaskSpec:
 
 def _task(config: BatchConfig, item: SetItem, store: Store, settings: dict[str, Any], portion: Share) -> TaskSpec:
     sha256 = _sha256(item)
+    item = _anywhere(item)
     folder = f"{RUNS}/{item.id}"
     local = store.local(folder)
     limits = dict(config.run.limits)
@@ -95,8 +96,19 @@ def _task(config: BatchConfig, item: SetItem, store: Store, settings: dict[str, 
         }
     )
     mark = fingerprint(settings, item, sha256)
-    task = TaskSpec(item, run, config.actor, store.root, folder, settings, mark, portion.render_threads, sha256)
+    task = TaskSpec(item, run, _actor(config.actor), store.root, folder, settings, mark, portion.render_threads, sha256)
     return with_time(task)
+
+
+def _anywhere(item: SetItem) -> SetItem:
+    """The item with a path that means the same in every folder."""
+    path = Path(item.source).expanduser()
+    return replace(item, source=str(path.absolute())) if path.is_file() else item
+
+
+def _actor(name: str) -> str:
+    kind, _, argument = name.partition(":")
+    return f"{kind}:{Path(argument).expanduser().absolute()}" if kind == "scripted" else name
 
 
 def _look(store: Store, task: TaskSpec) -> tuple[TaskResult | None, str]:
@@ -117,7 +129,7 @@ def _other_settings(task: TaskSpec, result: TaskResult | None) -> bool:
 
 def _differences(before: dict[str, Any], now: Any) -> str:
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    return ", ".join(f"{name}={before.get(name)!r}" for name in names)
+    return ", ".join(f"{name}={now.get(name)!r} instead of {before.get(name)!r}" for name in names)
 
 
 def _sha256(item: SetItem) -> str:

@@ -112,7 +112,7 @@ def run_batch(
             batch.write()
     ordered = tuple(results[task.id] for task in plan.tasks if task.id in results)
     pending = tuple(task.id for task in plan.tasks if task.id not in results)
-    return BatchResult(store.root, ordered, gathered.faults, pending, len(plan.kept), notes, clock() - started)
+    return BatchResult(config.out, ordered, gathered.faults, pending, len(plan.kept), notes, clock() - started)
 
 
 @dataclass

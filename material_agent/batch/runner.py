@@ -29,6 +29,10 @@ class Stopped(Exception):
     """The batch is being stopped: the task was ended in the middle."""
 
 
+class _TimeUp(Exception):
+    """A task has outlived its limit."""
+
+
 class TaskRunner:
     """A worker process, kept from task to task and replaced after a loss. One caller at a time.
 
@@ -74,14 +78,14 @@ class TaskRunner:
             listen(spec.id, TaskProgress())
             try:
                 result = self._attempt(spec, listen)
+            except _TimeUp as error:
+                self._kill()
+                return self._lost(spec, "time_limit", str(error), started, tries)
             except (EOFError, OSError):
                 reason = self._loss(spec)
                 self._kill()
                 self._check()
                 continue
-            except TimeoutError as error:
-                self._kill()
-                return self._lost(spec, "time_limit", str(error), started, tries)
             self._tidy(result)
             return result if tries == 1 else result.model_copy(update={"tries": tries})
         return self._lost(spec, "crash", reason, started, TRIES)
@@ -100,7 +104,7 @@ class TaskRunner:
             while not connection.poll(_POLL_S):
                 self._check()
                 if end is not None and time.monotonic() > end:
-                    raise TimeoutError(f"the task was ended at its time limit of {limit:g} s")
+                    raise _TimeUp(f"the task was ended at its time limit of {limit:g} s")
             message = connection.recv()
             if isinstance(message, TaskResult):
                 return message

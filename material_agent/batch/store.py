@@ -61,10 +61,11 @@ class Folder:
     """A folder of this machine."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
-        self.root = str(root)
+        # Tasks run in folders of their own, so that a relative path would mean another place there.
+        self._root = root.expanduser().absolute()
+        self.root = str(self._root)
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            self._root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"expected a folder to write to, got {self.root!r}: {error.strerror}") from error
 

@@ -1,42 +1,11 @@
 """The report in a real browser."""
 
-import shutil
-import tempfile
-
 import pytest
 from run_folder import make_run
 
 from material_agent.reports import write_report
 
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1200,900",
-)
 SECTIONS = ["comparison", "scores", "attempts", "reflections", "ledger", "reproduce"]
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not (BROWSER and DRIVER):
-        pytest.skip("chromium and chromedriver are not installed (make test installs them as root on Debian)")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with tempfile.TemporaryDirectory() as profile:
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-        yield driver
-        driver.quit()
 
 
 @pytest.fixture(scope="module")
