@@ -7,8 +7,8 @@ type: the largest difference (relative above one), its case, and the share of pi
 worst picture. Then thirty random graphs of 5 to 20 nodes, of which the mean difference counts. `--quick` moves one
 option at a time at 64².
 
-The full sweep takes about an hour: with `--keep` each node type's result is written to FOLDER when it is done, and a
-further run goes on from there. A result carries the commit that it was measured at.
+The full sweep takes about an hour: with `--keep` each node type's result so far is written to FOLDER after every case,
+and a further run goes on from there. A result carries the commit that it was begun at.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def both(
 
 
 def sweep(
-    node_type: str, pool: BlenderPool, previews: PreviewRenderer, options: argparse.Namespace
+    node_type: str, pool: BlenderPool, previews: PreviewRenderer, options: argparse.Namespace, file: Path | None
 ) -> dict[str, object]:
-    """All cases of one node type."""
+    """All cases of one node type that `file` does not have yet."""
     from renderer.preview.nodes import NODES  # noqa: PLC0415
 
     spec, size = NODES[node_type], 64 if options.quick else 256
@@ -67,22 +67,36 @@ def sweep(
             version=options.version,
         )
     )
-    worst, where, flipped, failed = 0.0, "-", 0.0, []
+    result: dict[str, object] = {"cases": len(found), "done": 0, "largest": 0.0, "where": "-", "flipped": 0.0,
+                                 "failed": [], "commit": environment(())["commit"]}  # fmt: skip
+    if file is not None and file.is_file():
+        result = json.loads(file.read_text(encoding="utf-8"))
     allowed = max(FLIPPED_SHARE, FLIPPED_PIXELS / size**2)
-    for case in found:
+    for number in range(int(result["done"]), len(found)):  # type: ignore[call-overload]
+        case = found[number]
         for blender, preview in both(case.requests, pool, previews):
+            failed: list[str] = result["failed"]  # type: ignore[assignment]
             if not (blender.ok and preview.ok):
                 failed.append(f"{case.label}: {[m.text for m in (*blender.messages, *preview.messages)]}")
                 continue
             apart = difference(blender.channels["base_color"], preview.channels["base_color"], tolerance)
-            flipped = max(flipped, apart.flipped)
+            result["flipped"] = max(float(result["flipped"]), apart.flipped)  # type: ignore[arg-type]
             # A jump that lies between two pixels says nothing of the function: what counts is the rest.
             size_of_rest = apart.largest if apart.flipped == 0 else 0.0
-            if size_of_rest > worst:
-                worst, where = size_of_rest, case.label
+            if size_of_rest > float(result["largest"]):  # type: ignore[arg-type]
+                result |= {"largest": size_of_rest, "where": case.label}
             if apart.flipped > (0.0 if spec.smooth else allowed):
                 failed.append(f"{case.label}: largest {apart.largest:.2g}, {apart.flipped:.3%} of the pixels")
-    return {"cases": len(found), "largest": worst, "where": where, "flipped": flipped, "failed": failed}
+        result["done"] = number + 1
+        keep(result, file)
+    return result
+
+
+def keep(result: dict[str, object], file: Path | None) -> None:
+    """Write a result, whole or so far, where it is kept."""
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(result), encoding="utf-8")
 
 
 def random_graphs(pool: BlenderPool, previews: PreviewRenderer, size: int) -> dict[str, object]:
@@ -100,7 +114,13 @@ def random_graphs(pool: BlenderPool, previews: PreviewRenderer, size: int) -> di
         beyond = max(beyond, apart.flipped)
         if not apart.mean < RANDOM_MEAN:
             failed.append(f"graph {number}: mean {apart.mean:.2g}")
-    return {"cases": len(graphs), "largest_mean": max(means, default=0.0), "flipped": beyond, "failed": failed}
+    return {
+        "cases": len(graphs),
+        "largest_mean": max(means, default=0.0),
+        "flipped": beyond,
+        "failed": failed,
+        "commit": environment(())["commit"],
+    }
 
 
 def kept(name: str, options: argparse.Namespace) -> Path | None:
@@ -119,22 +139,18 @@ def main() -> int:
 
     wanted = [f"ShaderNode{name.removeprefix('ShaderNode')}" for name in options.nodes or sorted(NODES)]
     results: dict[str, dict[str, object]] = {}
-    begun, commit = time.perf_counter(), environment(())["commit"]
+    begun = time.perf_counter()
     with BlenderPool(1) as pool:
         previews = PreviewRenderer()
         for node_type in ["random graphs", *wanted]:
             file = kept(node_type.replace(" ", "_"), options)
-            if file is not None and file.is_file():
-                results[node_type] = json.loads(file.read_text(encoding="utf-8"))
-                continue
             if node_type in NODES:
-                results[node_type] = sweep(node_type, pool, previews, options)
+                results[node_type] = sweep(node_type, pool, previews, options, file)
+            elif file is not None and file.is_file():
+                results[node_type] = json.loads(file.read_text(encoding="utf-8"))
             else:
                 results[node_type] = random_graphs(pool, previews, 64 if options.quick else 256)
-            results[node_type]["commit"] = commit
-            if file is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(json.dumps(results[node_type]), encoding="utf-8")
+                keep(results[node_type], file)
             print(f"{time.perf_counter() - begun:6.0f} s  {node_type}", file=sys.stderr, flush=True)
             for line in results[node_type]["failed"]:  # type: ignore[attr-defined]
                 print(f"         {line}", file=sys.stderr, flush=True)
