@@ -54,9 +54,8 @@ def sweep(engine: PreviewEngine, node_type: str, *, quick: bool) -> dict[str, ob
         if quick and number:
             break
         for slope in measured(engine, case, rng):
-            name = (
-                f"{case.label} by {slope.key[0].removeprefix(SUBJECT)}{'.' * (slope.key[0] != SUBJECT)}{slope.key[1]}"
-            )
+            node, key = slope.key
+            name = f"{case.label} by {key if node == SUBJECT else f'{node}.{key}'}"
             if not slope.finite:
                 endless.append(name)
             if slope.smooth < SMOOTH_SHARE:
