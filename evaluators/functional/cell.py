@@ -96,3 +96,24 @@ def _duty(profile: Array) -> tuple[float, bool]:
     is_dark = bool(dark.mean() <= 0.5)
     part = dark if is_dark else ~dark
     return float(part.mean()), is_dark
+
+
+def tone_exchange(field: Array, lattice: Lattice, bins: int = 24) -> float:
+    """How far some half step of the lattice turns a field (H, W) into its negative, as a correlation in [−1, 1].
+
+    Near 1 for a chequer, whose half step exchanges its two tones; a mean cell with joints has little of it.
+    """
+    field = np.asarray(field, dtype=np.float32)
+    detail = field - ndimage.uniform_filter(field, size=round(3 * max(lattice.periods)), mode="reflect")
+    along, across = phases(field.shape, lattice)
+    index = ((across * bins).astype(int) % bins * bins + (along * bins).astype(int) % bins).ravel()
+    counts = np.bincount(index, minlength=bins * bins)
+    sums = np.bincount(index, detail.ravel(), minlength=bins * bins)
+    mean = (sums / np.maximum(counts, 1)).reshape(bins, bins)
+    mean = mean - mean.mean()
+    power = float(np.sum(mean**2))
+    if power < 1e-12:
+        return 0.0
+    half = bins // 2
+    steps = ((half, 0), (0, half), (half, half))
+    return max(-float(np.sum(mean * np.roll(mean, step, (0, 1)))) / power for step in steps)

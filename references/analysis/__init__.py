@@ -1,13 +1,28 @@
 """A reference, understood: what is measured, and what is inferred from it."""
 
 from references.analysis.analyze import analyze
-from references.analysis.model import STRUCTURES, Analysis, Cue, Hypothesis, Inferred, Measured, Regions, Structure
+from references.analysis.model import (
+    FAMILIES,
+    STRUCTURES,
+    Analysis,
+    Cue,
+    Family,
+    FamilyHypothesis,
+    Hypothesis,
+    Inferred,
+    Measured,
+    Regions,
+    Structure,
+)
 from references.analysis.overview import overview
 
 __all__ = [
+    "FAMILIES",
     "STRUCTURES",
     "Analysis",
     "Cue",
+    "Family",
+    "FamilyHypothesis",
     "Hypothesis",
     "Inferred",
     "Measured",

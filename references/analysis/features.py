@@ -66,7 +66,7 @@ def _joints(m: Measured) -> Feature:
     columns = ramp(cell.column_duty, 0.42, 0.28) * ramp(cell.column_share, 0.25, 0.45)
     tone = "dark" if cell.joints_dark else "light"
     text = f"thin {tone} straight lines between cells ({100 * cell.row_duty:.0f} % of a row)"
-    return Feature(max(rows, columns) * ramp(cell.additive, 0.4, 0.7), text)
+    return Feature(max(rows, columns) * ramp(cell.additive, 0.7, 0.85), text)
 
 
 def _even_bands(m: Measured) -> Feature:
@@ -87,7 +87,16 @@ def _two_tones(m: Measured) -> Feature:
     )
     separation = otsu(cell.mean)[1]
     text = f"two tones alternate from row to row (separation {separation:.2f})"
-    return Feature(_stagger(m) * alternating * ramp(separation, 0.75, 0.88), text)
+    exchanged = ramp(m.tone_exchange, 0.9, 0.98) * ramp(cell.explained, 0.7, 0.85)
+    return Feature(max(_stagger(m) * alternating, exchanged) * ramp(separation, 0.75, 0.88), text)
+
+
+def _interlaced(m: Measured) -> Feature:
+    if m.cell is None:
+        return Feature(0.0, "nothing over and under")
+    part_way = ramp(m.tone_exchange, 0.35, 0.5) * ramp(m.tone_exchange, 0.97, 0.9)
+    value = _stagger(m) * part_way * ramp(m.cell.additive, 0.88, 0.78) * ramp(m.cell.explained, 0.6, 0.85)
+    return Feature(value, "each cell goes over one neighbour and under the next, as threads do")
 
 
 def _motif(m: Measured) -> Feature:
@@ -109,6 +118,49 @@ def _islands(m: Measured) -> Feature:
     clear = ramp(m.regions.split.confidence, 0.0, 0.4)
     shape = ramp(parts.solidity, 0.72, 0.9) * ramp(parts.rectangularity, 0.92, 0.82) * ramp(parts.roundness, 0.4, 0.65)
     return Feature(clear * shape * ramp(parts.number, 4, 15), f"{parts.number} compact separate areas")
+
+
+def _packed(m: Measured) -> Feature:
+    parts = max(m.regions.majority_blobs, m.regions.minority_blobs, key=lambda b: b.number * b.solidity)
+    shape = ramp(parts.solidity, 0.85, 0.93) * ramp(parts.rectangularity, 0.88, 0.78)
+    value = shape * ramp(parts.number, 17, 24) * ramp(m.regions.split.share, 0.25, 0.38)
+    return Feature(value * (1 - _lattice(m).value), f"{parts.number} rounded areas lie side by side")
+
+
+def _dark_seams(m: Measured) -> Feature:
+    text = f"dark lines between lighter areas (line share {m.lines.dark:.2f})"
+    return Feature(ramp(m.lines.dark, 0.5, 0.63) * ramp(m.lines.dark / max(m.lines.light, 1e-6), 1.5, 2.2), text)
+
+
+def _closed_lines(m: Measured) -> Feature:
+    parts, split = m.regions.majority_blobs, m.regions.split
+    thin = ramp(split.minority_width, 0.025, 0.018) * ramp(split.share, 0.28, 0.2)
+    text = f"thin lines close around {parts.number} areas"
+    return Feature(thin * ramp(parts.solidity, 0.8, 0.9) * ramp(parts.number, 3, 9), text)
+
+
+def _strokes(m: Measured) -> Feature:
+    parts, split = m.regions.minority_blobs, m.regions.split
+    text = f"{parts.number} separate thin strokes, {parts.elongation:.0f} times as long as wide"
+    return Feature(ramp(parts.elongation, 5, 9) * ramp(parts.number, 3, 8) * ramp(split.share, 0.25, 0.15), text)
+
+
+def _spots(m: Measured) -> Feature:
+    parts, split = m.regions.minority_blobs, m.regions.split
+    few = ramp(split.share, 0.38, 0.26) * ramp(split.confidence, 0.1, 0.3)
+    text = f"{parts.number} separate spots on {100 * split.share:.0f} % of the picture"
+    return Feature(few * ramp(parts.number, 25, 45) * ramp(parts.solidity, 0.7, 0.8), text)
+
+
+def _two_regions(m: Measured) -> Feature:
+    split = m.regions.split
+    text = f"two clearly different regions ({100 * split.share:.0f} % and the rest)"
+    return Feature(ramp(split.confidence, 0.3, 0.8), text)
+
+
+def _rings(m: Measured) -> Feature:
+    text = f"edges run round one centre (concentricity {m.rings.concentricity:.2f})"
+    return Feature(ramp(m.rings.concentricity, 0.8, 0.93), text)
 
 
 def _grains(m: Measured) -> Feature:
@@ -165,4 +217,12 @@ FEATURES: dict[str, Callable[[Measured], Feature]] = {
     "grain": _grain,
     "sparse_lines": _sparse_lines,
     "power_law": _power_law,
+    "interlaced": _interlaced,
+    "packed": _packed,
+    "dark_seams": _dark_seams,
+    "closed_lines": _closed_lines,
+    "strokes": _strokes,
+    "spots": _spots,
+    "two_regions": _two_regions,
+    "rings": _rings,
 }

@@ -5,12 +5,22 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from references.analysis.features import FEATURES, Feature, ramp
-from references.analysis.model import STRUCTURES, Cue, Hypothesis, Inferred, Measured, Structure
+from references.analysis.model import (
+    FAMILIES,
+    STRUCTURES,
+    Cue,
+    Family,
+    FamilyHypothesis,
+    Hypothesis,
+    Inferred,
+    Measured,
+    Structure,
+)
 
 
 class _Model(NamedTuple):
@@ -18,26 +28,64 @@ class _Model(NamedTuple):
     weights: dict[str, float]
 
 
+class _FamilyModel(NamedTuple):
+    structure: Structure
+    model: _Model
+
+
 @lru_cache(maxsize=1)
 def _models() -> dict[Structure, _Model]:
-    data = json.loads((Path(__file__).parent / "hypotheses.json").read_text(encoding="utf-8"))["structures"]
+    data = _data("hypotheses.json")["structures"]
     return {name: _Model(data[name]["bias"], data[name]["weights"]) for name in STRUCTURES}
 
 
+@lru_cache(maxsize=1)
+def _family_models() -> dict[Family, _FamilyModel]:
+    data = _data("families.json")["families"]
+    return {
+        name: _FamilyModel(data[name]["structure"], _Model(data[name]["bias"], data[name]["weights"]))
+        for name in FAMILIES
+    }
+
+
+def _data(name: str) -> Any:
+    return json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
 def infer(measured: Measured) -> Inferred:
-    """Rank the structures and state the cues."""
+    """Rank the structures and the families, and state the cues."""
     features = {name: rule(measured) for name, rule in FEATURES.items()}
-    return Inferred(_ranked(features), (_height(measured, features), _metallic(measured), _roughness(measured)))
+    ranked = _ranked(features)
+    cues = (_height(measured, features), _metallic(measured), _roughness(measured))
+    return Inferred(ranked, cues, _families(ranked, features))
+
+
+def _score(model: _Model, features: dict[str, Feature]) -> float:
+    return model.bias + sum(weight * features[name].value for name, weight in model.weights.items())
 
 
 def _ranked(features: dict[str, Feature]) -> tuple[Hypothesis, ...]:
     models = _models()
-    scores = np.array([m.bias + sum(w * features[k].value for k, w in m.weights.items()) for m in models.values()])
+    scores = np.array([_score(model, features) for model in models.values()])
     odds = np.exp(scores - scores.max())
     ranked = sorted(zip(models.items(), odds / odds.sum(), strict=True), key=lambda pair: -pair[1])
     return tuple(
         Hypothesis(name, float(probability), _evidence(model, features)) for (name, model), probability in ranked
     )
+
+
+def _families(ranked: tuple[Hypothesis, ...], features: dict[str, Feature]) -> tuple[FamilyHypothesis, ...]:
+    """Share the probability of each structure among its families."""
+    models = _family_models()
+    found = []
+    for hypothesis in ranked:
+        own = {name: entry.model for name, entry in models.items() if entry.structure == hypothesis.structure}
+        odds = np.exp([_score(model, features) for model in own.values()])
+        for (name, model), share in zip(own.items(), odds / odds.sum(), strict=True):
+            evidence = dict.fromkeys((*_evidence(model, features), *hypothesis.evidence))
+            probability = hypothesis.probability * float(share)
+            found.append(FamilyHypothesis(name, hypothesis.structure, probability, tuple(evidence)))
+    return tuple(sorted(found, key=lambda item: -item.probability))
 
 
 def _evidence(model: _Model, features: dict[str, Feature]) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.functional.cell import mean_cell
+from evaluators.functional.cell import mean_cell, tone_exchange
 from evaluators.functional.color import luma as luma_of
 from evaluators.functional.lattice import find_bands, find_lattice, harmonics
+from evaluators.functional.light import find_light
 from evaluators.functional.orientation import anisotropy, orientation
 from evaluators.functional.palette import axis_position, color_axis, palette
 from evaluators.functional.regions import Split, two_regions
+from evaluators.functional.rings import find_rings
 from evaluators.functional.shapes import blobs, lines
 from evaluators.functional.spectrum import contrast, polar_log_power, radial_peak, scale_energies, spectral_slope
 from references.analysis.model import LumaStatistics, Measured, Regions
@@ -50,6 +52,9 @@ def measure(image_srgb: FloatArray, patch_size_m: float) -> Measured:
         harmonics=harmonics(field, lattice, HARMONICS),
         regions=_regions(image_srgb, luma, two_regions(position)),
         lines=lines(luma),
+        rings=find_rings(luma),
+        light=find_light(image_srgb),
+        tone_exchange=tone_exchange(luma, lattice) if lattice is not None else 0.0,
     )
 
 

@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from evaluators.functional.cell import Cell
 from evaluators.functional.lattice import Bands, Harmonic, Lattice
+from evaluators.functional.light import Light
 from evaluators.functional.orientation import Orientation
 from evaluators.functional.palette import ColorAxis, Palette
 from evaluators.functional.regions import Split
+from evaluators.functional.rings import Rings
 from evaluators.functional.shapes import Blobs, Lines
 from evaluators.functional.spectrum import RadialPeak, Slope
 
@@ -33,6 +35,16 @@ STRUCTURES: tuple[Structure, ...] = (
     "veins_cracks",
     "stamped_lattice",
 )
+
+
+Family = Literal[
+    "bricks", "tiles", "checks", "weave", "studs", "wood_grain", "rings", "marble_veins", "cracks", "scratches",
+    "cells", "pebbles", "speckle", "rust_layers", "plaster",
+]  # fmt: skip
+FAMILIES: tuple[Family, ...] = (
+    "bricks", "tiles", "checks", "weave", "studs", "wood_grain", "rings", "marble_veins", "cracks", "scratches",
+    "cells", "pebbles", "speckle", "rust_layers", "plaster",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ class Measured:
 
     `size_px`: side of the picture measured. `polar_log_power` (16, 8): see `spectrum`. `harmonics` are waves of the
     position along the main colour axis, scaled to [0, 1] between its 1st and 99th percentile. `bands` is only looked
-    for when there is no lattice, `cell` only there is when one was found.
+    for when there is no lattice, `cell` only there is when one was found; `tone_exchange` (see `cell`) is 0 without.
     """
 
     size_px: int
@@ -84,12 +96,28 @@ class Measured:
     harmonics: tuple[Harmonic, ...]
     regions: Regions
     lines: Lines
+    rings: Rings
+    light: Light
+    tone_exchange: float
 
 
 @dataclass(frozen=True)
 class Hypothesis:
     """A structure that may have made the picture, its probability among all of them, and the evidence for it."""
 
+    structure: Structure
+    probability: float
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FamilyHypothesis:
+    """What a picture may show, the `structure` that makes such things, and its probability among all families.
+
+    Over the families of one structure the probabilities sum to that structure's.
+    """
+
+    family: Family
     structure: Structure
     probability: float
     evidence: tuple[str, ...]
@@ -108,10 +136,11 @@ class Cue:
 
 @dataclass(frozen=True)
 class Inferred:
-    """Conclusions: `hypotheses`, most probable first, and `cues`."""
+    """Conclusions: `hypotheses` and the finer `families`, most probable first, and `cues`."""
 
     hypotheses: tuple[Hypothesis, ...]
     cues: tuple[Cue, ...]
+    families: tuple[FamilyHypothesis, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,6 +195,11 @@ class Analysis:
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The structures, most probable first."""
         return self.inferred.hypotheses
+
+    @property
+    def families(self) -> tuple[FamilyHypothesis, ...]:
+        """What the picture may show, most probable first."""
+        return self.inferred.families
 
     @property
     def cues(self) -> tuple[Cue, ...]:

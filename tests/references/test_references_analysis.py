@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from references import ReferenceFault, analyze, bundled_names, load_reference
-from references.analysis import STRUCTURES, overview
+from references.analysis import FAMILIES, STRUCTURES, overview
 from references.bundled import bundled
 from references.synthetic import direction_error_deg, lattice_error
 
@@ -37,7 +37,8 @@ def bundled_ids():
 
 
 QUICK = (
-    "brick_small",
+    "brick_long",
+    "checker_diamond",
     "tile_slanted",
     "weave_coarse",
     "wood_fine",
@@ -54,6 +55,7 @@ def test_the_quick_subset_is_understood(name):
     entry = next(entry for entry in bundled() if entry.id == name)
     measured = (analysis := analyze(load_reference(f"{name}:twin"))).measured
     assert entry.structure in [h.structure for h in analysis.hypotheses[:2]]
+    assert entry.family in [item.family for item in analysis.families[:2]]
     assert (measured.lattice is None) == (entry.lattice is None)
     if measured.lattice is not None:
         assert lattice_error(np.array(measured.lattice.vectors) / measured.size_px, entry.lattice) < 0.03
@@ -76,6 +78,10 @@ def test_hypotheses_are_a_distribution_with_evidence():
     probabilities = [h.probability for h in analysis.hypotheses]
     assert probabilities == sorted(probabilities, reverse=True)
     assert analysis.hypotheses[0].structure == "brick"
+    assert sorted(item.family for item in analysis.families) == sorted(FAMILIES)
+    for hypothesis in analysis.hypotheses:
+        shares = [item.probability for item in analysis.families if item.structure == hypothesis.structure]
+        assert sum(shares) == pytest.approx(hypothesis.probability)
     assert analysis.hypotheses[0].evidence
     assert all(0 <= cue.confidence <= 0.6 for cue in analysis.cues)
 
