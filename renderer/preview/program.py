@@ -84,8 +84,9 @@ class Program:
         self._ramps = [
             shape for step in structure.steps for _, shape in step.properties if isinstance(shape, RampShape)
         ]
-        # A recording holds for one number of lanes; the machine code underneath is the same for all.
-        self._recorded: OrderedDict[int, Any] = OrderedDict()
+        # A recording holds for one number of settings and of lanes: it allocates what it allocated when it was made.
+        # The machine code underneath is the same for all.
+        self._recorded: OrderedDict[tuple[int, int], Any] = OrderedDict()
 
     def __call__(
         self, theta: npt.NDArray[np.float32], lanes: Lanes, size_m: float, jitter: tuple[float, float]
@@ -96,12 +97,13 @@ class Program:
         """
         table = Float(packed(theta))
         scalars = scalars_of(size_m, jitter)
-        width = dr.width(lanes.column)
-        recorded = self._recorded.get(width)
+        shape = (theta.shape[1], dr.width(lanes.column))
+        recorded = self._recorded.pop(shape, None)
         if recorded is None:
-            if len(self._recorded) >= _KEPT_RECORDINGS:
-                self._recorded.popitem(last=False)
-            recorded = self._recorded[width] = dr.freeze(self._run)
+            recorded = dr.freeze(self._run)
+        self._recorded[shape] = recorded
+        if len(self._recorded) > _KEPT_RECORDINGS:
+            self._recorded.popitem(last=False)
         result: tuple[Float, ...] = recorded(table, scalars, *lanes.arrays())
         return result
 

@@ -72,6 +72,21 @@ def test_batch_equals_its_members(engine: PreviewEngine) -> None:
 
 
 @needs_preview
+def test_settings_and_sides_with_equal_lanes_do_not_meet(engine: PreviewEngine) -> None:
+    """4 settings of 32² and 16 of 16² have as many lanes, but not as many ramps."""
+    kernel = engine.compile(textured())
+    many = np.linspace(2.0, 9.0, 16)
+    for _ in range(3):
+        wide = kernel.evaluate({("noise", "Scale"): many[:4]}, 32)["base_color"].copy()
+        small = kernel.evaluate({("noise", "Scale"): many}, 16)["base_color"].copy()
+    for index in (0, 3, 15):
+        one = kernel.evaluate({("noise", "Scale"): many[index : index + 1]}, 16)["base_color"][0]
+        np.testing.assert_array_equal(one, small[index])
+    one = kernel.evaluate({("noise", "Scale"): many[3:4]}, 32)["base_color"][0]
+    np.testing.assert_array_equal(one, wide[3])
+
+
+@needs_preview
 def test_renderer_groups_and_keeps_order(engine: PreviewEngine) -> None:
     previews = PreviewRenderer(engine)
     requests = [request(textured(Scale=float(s)), size=n) for s, n in ((2, 16), (7, 32), (4, 16), (9, 32))]
