@@ -15,6 +15,7 @@ LONGEST = 400
 CLOCKS = {
     "material_agent/budget.py": "the ledger measures a run's seconds",
     "material_agent/events/log.py": "events carry the time for people",
+    "material_agent/cli/calibrate.py": "the weights file says on which day it was made",
     "material_agent/cli/progress.py": "the display shows the time that is left",
 }
 CLOCK_PREFIXES = ("renderer/",)  # time limits of renders, and how long they took

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from material_agent.cli.analyze import analyze
 from material_agent.cli.batch import batch
+from material_agent.cli.calibrate import calibrate
 from material_agent.cli.doctor import doctor
 from material_agent.cli.evaluate import evaluate
 from material_agent.cli.export import export
@@ -22,6 +23,7 @@ COMMANDS: Mapping[str, Callable[..., Reply]] = {
     "analyze": analyze,
     "render": render,
     "evaluate": evaluate,
+    "calibrate": calibrate,
     "inspect": inspect,
     "export": export,
     "report": report,

@@ -1,0 +1,96 @@
+"""A whole calibration: fits at every size, their figures on held-out materials, and the weights file."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluators.calibration import SCHEMA, load_calibration
+from evaluators.pictures import SIZES
+from material_agent.calibrate.figures import decision, held_out, order, term_shares, values_of
+from material_agent.calibrate.fit import data_at, fit_size
+from material_agent.calibrate.table import Table
+from material_agent.errors import BadInput
+
+PRIORS = {"physical": 0.10, "compile": 0.05, "budget": 0.05}
+"""Weights that pictures say nothing about."""
+DEFINED_THRESHOLDS = {"physical": 0.5, "compile": 0.5}
+"""By construction: a failed physical check, and a failed compile, are at or under one half."""
+ALLOWED = 0.012
+"""Share of wrong materials, half of them hard, that may pass on the set fitted on: leaves room below 3 % elsewhere."""
+FOLDS = 6
+LEAST_SHARE = 0.25
+FEWEST_RIGHT = 24
+"""With fewer right candidates at a size nothing is fitted there."""
+
+
+def calibrated(table: Table, *, command: str, date: str) -> dict[str, Any]:
+    """Fit everything; the result is what the weights file holds. Equal tables give equal results.
+
+    Raises `BadInput` for materials of too few families to hold any out.
+    """
+    families = {row.family for row in table.rows}
+    if len(families) < FOLDS:
+        raise BadInput(f"expected materials of at least {FOLDS} families, one for each fold, got {len(families)}")
+    sizes: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
+    shares = []
+    left = 1 - PRIORS["physical"] - PRIORS["compile"]
+    for size in SIZES:
+        data = data_at(table, size)
+        if not data.rows or int(data.right.sum()) < FEWEST_RIGHT:
+            continue
+        judged = held_out(data, FOLDS, ALLOWED)
+        share = term_shares(data, judged.structure, judged.appearance, left, LEAST_SHARE)
+        fit = fit_size(data, ALLOWED)
+        terms = values_of(data, fit)
+        shares.append(share)
+        sizes[str(size)] = {"components": fit.components, "thresholds": fit.thresholds}
+        figures[str(size)] = {
+            "held_out": decision(judged),
+            "order": order(judged, share),
+            "medians": {
+                f"{term}_{label}": float(np.median(terms[term][mask & ~np.isnan(terms[term])]))
+                for term in ("structure", "appearance")
+                for label, mask in (("right", data.right), ("wrong", data.wrong), ("hard", data.hard & data.wrong))
+            },
+        }
+    weights = {term: float(np.mean([s[term] for s in shares])) for term in ("structure", "appearance")}
+    materials = {row.material: row.photo for row in table.rows}
+    result = {
+        "schema": SCHEMA,
+        "made_by": {
+            "command": command,
+            "date": date,
+            "python": platform.python_version(),
+            "graphs": sorted(name for name, photo in materials.items() if not photo),
+            "photographs": sorted(name for name, photo in materials.items() if photo),
+            "comparisons": len(table.rows),
+            "priors": PRIORS,
+            "defined_thresholds": DEFINED_THRESHOLDS,
+            "allowed_wrong_passes": ALLOWED,
+            "folds": FOLDS,
+            "figures": figures,
+        },
+        "weights": weights | PRIORS,
+        "thresholds": DEFINED_THRESHOLDS,
+        "sizes": sizes,
+    }
+    return _rounded(result)
+
+
+def write(result: Mapping[str, Any], path: Path) -> None:
+    """Write a weights file, and read it back as the evaluator does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    load_calibration(path)
+
+
+def _rounded(result: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(result), parse_float=lambda text: float(f"{float(text):.5g}"))
+    return found

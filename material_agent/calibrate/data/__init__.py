@@ -1,0 +1,3 @@
+"""Data of the calibration."""
+
+__all__: list[str] = []
