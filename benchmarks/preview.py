@@ -1,6 +1,6 @@
 """Pictures per second of the preview against a Blender worker that stays up, and against one Blender start for each.
 
-    python benchmarks/preview.py [--quick]
+    python benchmarks/preview.py [--quick | --growth]
 
 One graph of two noises, two 3D Voronois, a mapping, a ramp and a mix, with bump; all six channels, 256², batches of 16
 parameter settings; the worker renders one sample on all cores. All sides take turns, so that other load on the machine
@@ -11,6 +11,7 @@ the arithmetic limit of this machine, and memory over thousands of evaluations.
 from __future__ import annotations
 
 import argparse
+import json
 import pickle
 import subprocess
 import sys
@@ -40,7 +41,8 @@ BARS = {
 COMPILE_LIMIT_S = 1.5
 # Hash and interpolation work of one pixel, counted by hand from the published algorithms: an octave of 3D noise has
 # eight corners of 35 (hash) and 10 operations (gradient) and 24 of interpolation; a Voronoi cell has 27 (hash) and 9
-# (distance), 18 with its color's index. The bump's two further places repeat all but the hashes.
+# (distance), 18 with its color's index. The bump's two further places repeat all but the hashes. The kernel leaves out
+# corners that weigh nothing and cells that are too far, so that it may need less.
 _OCTAVE, _AGAIN = 8 * (35 + 10) + 24, 8 * 10 + 24
 OPERATIONS = {
     "broad": 3 * _OCTAVE,
@@ -186,45 +188,83 @@ def fresh_compile_seconds(folder: Path) -> float:
     return float(run.stdout.split()[-1])
 
 
+def textures(count: int) -> Graph:
+    """`count` noise textures of three octaves, added up: growth with nodes that have work to do."""
+    nodes = [Node("place", "ShaderNodeTexCoord")]
+    wires = []
+    total: tuple[str, str] | None = None
+    for index in range(count):
+        nodes.append(Node(f"noise {index}", "ShaderNodeTexNoise", {"Scale": 5.0 + index, "Detail": 2.0}))
+        wires.append(("place", "UV", f"noise {index}", "Vector"))
+        if total is None:
+            total = (f"noise {index}", "Fac")
+            continue
+        nodes.append(Node(f"sum {index}", "ShaderNodeMath", {}, {"operation": "ADD"}))
+        wires += [(*total, f"sum {index}", "Value"), (f"noise {index}", "Fac", f"sum {index}", "Value_001")]
+        total = (f"sum {index}", "Value")
+    assert total is not None
+    nodes += [Node("shader", "ShaderNodeBsdfPrincipled"), Node("output", "ShaderNodeOutputMaterial")]
+    wires += [(*total, "shader", "Base Color"), ("shader", "BSDF", "output", "Surface")]
+    return Graph("5.0", {node.id: node for node in nodes}, tuple(Link(*wire) for wire in wires))
+
+
 def growth() -> dict[str, object]:
-    """Milliseconds an image by pixels, batch and nodes."""
+    """Processor milliseconds an image by pixels, batch and nodes, each beside the arithmetic limit for that work.
+
+    Processor time, because other work on the machine hardly moves it.
+    """
     from renderer.preview import PreviewEngine  # noqa: PLC0415
 
     engine = PreviewEngine()
-    rows: list[tuple[object, ...]] = []
-    found: dict[str, dict[str, float]] = {"pixels": {}, "batch": {}, "nodes": {}}
+    rate = operations_per_second()
+    whole = float(sum(OPERATIONS.values()))
 
-    def milliseconds(kernel: object, settings: int, size: int) -> float:
-        params = {("broad", "Scale"): np.linspace(4.0, 8.0, settings)}
-        runs = []
-        for _ in range(4):
-            start = time.perf_counter()
-            kernel.evaluate(params, size, CHANNELS)["beauty"].sum()  # type: ignore[attr-defined]
-            runs.append((time.perf_counter() - start) / settings)
-        return 1e3 * min(runs[1:])
+    def point(
+        graph: Graph, node: str, settings: int, size: int, channels: tuple[str, ...], work: float
+    ) -> dict[str, float]:
+        kernel, runs = engine.compile(graph), []
+        for turn in range(6):
+            params = {(node, "Scale"): np.linspace(4.0, 8.0, settings) + 0.01 * turn}
+            start = time.process_time()
+            pictures = kernel.evaluate(params, size, channels)
+            _ = [pictures[channel][0, 0, 0] for channel in channels]
+            runs.append((time.process_time() - start) / settings)
+        return {"ms": 1e3 * min(runs[1:]), "limit_ms": 1e3 * work * size * size / rate}
 
-    kernel = engine.compile(material())
-    for size in (64, 128, 256, 512):
-        found["pixels"][str(size)] = milliseconds(kernel, 4, size)
-    for settings in (1, 4, 16, 64):
-        found["batch"][str(settings)] = milliseconds(kernel, settings, 128)
-    for extra in (0, 4, 16):
-        found["nodes"][str(13 + extra)] = milliseconds(engine.compile(material(extra=extra)), 16, 128)
-    for axis, values in found.items():
-        rows += [(f"{axis} {key}", value) for key, value in values.items()]
-    table(("growth", "ms an image"), rows)
-    return {"growth_ms": found, "limit": arithmetic_limit()}
+    def bench(settings: int, size: int, extra: int = 0) -> dict[str, float]:
+        return point(material(extra=extra), "broad", settings, size, CHANNELS, whole)
+
+    found: dict[str, dict[str, dict[str, float]]] = {
+        "pixels": {str(size): bench(4, size) for size in (32, 64, 128, 256, 512)},
+        "batch": {str(settings): bench(settings, 64) for settings in (1, 4, 16, 64, 256)},
+        "textures": {
+            str(count): point(textures(count), "noise 0", 16, 128, ("base_color",), count * 3.0 * _OCTAVE)
+            for count in (1, 2, 4, 8, 16)
+        },
+        "nodes": {str(13 + extra): bench(16, 128, extra) for extra in (0, 8, 32)},
+    }
+    rows = [(f"{axis} {key}", p["ms"], p["limit_ms"]) for axis, points in found.items() for key, p in points.items()]
+    table(("growth", "CPU ms an image", "limit"), rows)
+    limit = {
+        "operations_per_second": rate,
+        "operations_per_pixel": whole,
+        "ms_an_image": 1e3 * whole * SIZE * SIZE / rate,
+    }
+    table(("arithmetic limit", ""), list(limit.items()))
+    return {"growth": found, "limit": limit}
 
 
-def arithmetic_limit() -> dict[str, float]:
-    """The time that the graph's hash and interpolation work alone takes at this machine's measured rate."""
+def operations_per_second() -> float:
+    """The best rate of hash and interpolation work on one core, in operations a processor second.
+
+    Rounds of xor, subtract and rotate, and of multiply-add, eight independent ones of each.
+    """
     import drjit as dr  # noqa: PLC0415
     from drjit.auto import Float, UInt32  # noqa: PLC0415
 
     lanes, steps = 1 << 20, 64
 
     def rate() -> float:
-        """Hash and interpolation work: rounds of xor, subtract, rotate, and of multiply-add, eight independent ones."""
         words = [dr.arange(UInt32, lanes) + index for index in range(8)]
         values = [Float(word) for word in words]
         for _ in range(steps):
@@ -232,20 +272,13 @@ def arithmetic_limit() -> dict[str, float]:
             values = [dr.fma(value, 0.5, 1.0) for value in values]
         total = sum(words[1:], words[0])
         both = sum(values[1:], values[0]) + Float(total)
-        start = time.perf_counter()
+        start = time.process_time()
         dr.eval(both)
         dr.sync_thread()
-        return lanes * steps * 8 * 6 / (time.perf_counter() - start)
+        return lanes * steps * 8 * 6 / (time.process_time() - start)
 
     rate()
-    best = max(rate() for _ in range(3))
-    operations = float(sum(OPERATIONS.values()))
-    limit = 1e3 * operations * SIZE * SIZE / best
-    table(
-        ("arithmetic limit", ""),
-        [("operations a second", best), ("operations a pixel", operations), ("ms an image at 256²", limit)],
-    )
-    return {"operations_per_second": best, "operations_per_pixel": operations, "ms_an_image": limit}
+    return max(rate() for _ in range(3))
 
 
 def memory_mb(evaluations: int) -> dict[str, float]:
@@ -266,10 +299,14 @@ def memory_mb(evaluations: int) -> dict[str, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    parser.add_argument("--growth", action="store_true", help="the growth alone")
     parser.add_argument("--alone", nargs=2, metavar=("REQUEST", "RESULT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
         render_alone(Path(options.alone[0]), Path(options.alone[1]))
+        return 0
+    if options.growth:
+        print(json.dumps(growth()))
         return 0
     figures, details = compare(*((3, 18.0) if options.quick else (12, 150.0)))
     with tempfile.TemporaryDirectory() as name:

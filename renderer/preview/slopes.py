@@ -88,7 +88,9 @@ def slopes(
     found = []
     for index, (key, (terms, rounding, smooth)) in enumerate(zip(keys, own, strict=True)):
         derivative = float((np.asarray(partial[key][index], np.float64) * directions[key]).sum())
-        floor = _TYPICAL * float(np.where(smooth, rounding, 0.0).sum()) + 1e-6
+        # Where all pixels are one value their errors are one too, and nothing cancels.
+        share = _TYPICAL if np.ptp(drawn[index][-1], axis=(0, 1)).max() > 0 else 1.0
+        floor = share * float(np.where(smooth, rounding, 0.0).sum()) + 1e-6
         finite = bool(np.isfinite(whole[key][index]).all())
         total, size = float(terms.sum()), float(np.abs(terms).sum())
         found.append(Slope(key, total, derivative, size, floor, float(smooth.mean()), finite))
