@@ -49,14 +49,24 @@ class RunStarted(Event):
     decomposition: dict[str, Any] | None = None
 
 
+class OriginRecord(Record):
+    """Where a reflection comes from that another run wrote; `reference` is the sha256 of its picture."""
+
+    run: str
+    attempt: int
+    reference: str
+    reward: float | None = None
+
+
 class AttemptStarted(Event):
-    """An attempt begins, from the task's start graph."""
+    """An attempt begins, from the task's start graph. `origins`: of those in `memory` that other runs wrote."""
 
     durable: ClassVar[bool] = True
     kind: Literal["attempt_started"] = "attempt_started"
     seed: int
     graph_hash: str
     memory: tuple[str, ...] = ()
+    origins: dict[str, OriginRecord] = Field(default_factory=dict)
     bans: tuple[str, ...] = ()
     force_new_structure: bool = False
 

@@ -22,6 +22,9 @@ from material_agent.memory.reflection import Reflection
 Window = Literal["1", "3", "all", "retrieved"]
 RETRIEVED = 3  # how many similar reflections are offered; Reflexion's own window is one to three
 RETIRE_AFTER = 2  # runs in which a shared reflection may hurt before nobody is offered it any more
+# Up to this distance a reference counts as similar to that of another run: of the bundled references' pairs of one
+# family half are nearer, of those of two families one in twelve.
+SIMILAR = 0.2
 LABEL_BONUS = 0.25  # in units of feature distance: the same kind of failure brings a reflection this much nearer
 FORMAT = 1
 
@@ -126,11 +129,12 @@ class Memory:
         """What `run` is offered: the last one, the last three, all, or the nearest by reference and failure.
 
         Left out is what hurt in this run, and what has hurt in `RETIRE_AFTER` runs. Oldest first; for "retrieved",
-        the nearest last, where a reader's attention is best.
+        the nearest last, where a reader's attention is best, and of other runs only what came of a similar reference.
         """
         offered = [item for item in self._all() if not self._withdrawn(item.reflection.id, run)]
         if window == "retrieved":
-            ranked = sorted(offered, key=lambda item: _distance(item.origin, features, label))
+            near = [item for item in offered if item.origin.run == run or _apart(item.origin, features) <= SIMILAR]
+            ranked = sorted(near, key=lambda item: _distance(item.origin, features, label))
             return tuple(reversed(ranked[:RETRIEVED]))
         return tuple(offered if window == "all" else offered[-int(window) :])
 
@@ -213,6 +217,12 @@ class Memory:
 
 def _distance(origin: Origin, features: Sequence[float], label: str) -> float:
     bonus = LABEL_BONUS if label and origin.label == label else 0.0
+    apart = _apart(origin, features)
+    return apart - bonus if math.isfinite(apart) else (math.inf if not bonus else 1e6)
+
+
+def _apart(origin: Origin, features: Sequence[float]) -> float:
+    """Root mean square difference of the references' features; infinite without them."""
     if not features or len(features) != len(origin.features):
-        return math.inf if not bonus else 1e6
-    return math.dist(origin.features, features) / math.sqrt(len(features)) - bonus
+        return math.inf
+    return math.dist(origin.features, features) / math.sqrt(len(features))

@@ -13,7 +13,7 @@ from material_agent.config import attempt_seed
 from material_agent.context import Task
 from material_agent.environment import PROGRESS, Environment
 from material_agent.errors import ActorError, BudgetExhausted, ReflectionRefused
-from material_agent.events import AttemptEnded, AttemptStarted, Log, Reflected, UptakeMeasured
+from material_agent.events import AttemptEnded, AttemptStarted, Log, OriginRecord, Reflected, UptakeMeasured
 from material_agent.memory import (
     Memory,
     Origin,
@@ -154,6 +154,16 @@ class Outer:
             seed=seed,
             graph_hash=content_hash(plan.start),
             memory=tuple(reflection.id for reflection in reflections),
+            origins={
+                item.reflection.id: OriginRecord(
+                    run=item.origin.run,
+                    attempt=item.origin.attempt,
+                    reference=item.origin.reference,
+                    reward=item.origin.reward,
+                )
+                for item in offered
+                if item.origin.run != plan.run
+            },
             bans=tuple(ban.describe() for ban in bans),
             force_new_structure=brief.force_new_structure,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -49,6 +50,29 @@ def test_retrieval_goes_by_the_likeness_of_the_reference_and_the_failure(memory)
     assert ids(memory.recall("retrieved", "run", (0.9, 0.1, 0.82)))[-1] == "brick"
     assert ids(memory.recall("retrieved", "run", (0.85, 0.15, 0.85), "argument"))[-1] == "tiles"
     assert "strange" not in ids(memory.recall("retrieved", "run", (0.9, 0.1, 0.8)))
+
+
+def test_of_other_runs_only_what_came_of_a_similar_reference_is_retrieved(memory):
+    for run in ("run", "other"):
+        remember(memory, f"{run}, near", run=run, features=(0.5, 0.5, 0.5))
+        remember(memory, f"{run}, far", run=run, features=(0.9, 0.1, 0.9))
+    assert set(ids(memory.recall("retrieved", "run", (0.55, 0.45, 0.5)))) == {"run, near", "run, far", "other, near"}
+    assert len(memory.recall("all", "run")) == 4
+
+
+def test_a_memory_can_be_carried_into_another_and_twice_changes_nothing(memory, tmp_path):
+    for number in range(4):
+        remember(memory, f"r{number}", run="here" if number % 2 else "there", attempt=number)
+    memory.record(outcome("r1", "here", hurt=True))
+    other = Memory(tmp_path / "other.sqlite")
+    for _ in range(2):
+        other.put(json.loads(json.dumps(memory.rows())))
+        assert [item.origin for item in other.recall("all", "new")] == [
+            item.origin for item in memory.recall("all", "new")
+        ]
+        assert ids(other.recall("all", "here")) == ids(memory.recall("all", "here")) == ["r0", "r2", "r3"]
+    assert [row[0] for row in memory.rows(run="here")["reflections"]] == ["r1", "r3"]
+    assert [row[0] for row in memory.rows(newest=2)["reflections"]] == ["r2", "r3"]
 
 
 def test_what_hurt_is_not_offered_again_in_its_run_and_the_window_closes_up(memory):
