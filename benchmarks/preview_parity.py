@@ -134,7 +134,10 @@ def main() -> int:
     parser.add_argument("--nodes", nargs="*", help="node types, without ShaderNode")
     parser.add_argument("--version", default="5.0", help="catalog of the graphs")
     parser.add_argument("--keep", metavar="FOLDER", help="keep each node type's result here, and do not repeat it")
+    parser.add_argument("--kept", action="store_true", help="draw nothing: sum up what --keep has so far")
     options = parser.parse_args()
+    if options.kept and not options.keep:
+        parser.error("expected --keep FOLDER with --kept")
     from renderer.preview.nodes import NODES  # noqa: PLC0415
 
     wanted = [f"ShaderNode{name.removeprefix('ShaderNode')}" for name in options.nodes or sorted(NODES)]
@@ -144,7 +147,9 @@ def main() -> int:
         previews = PreviewRenderer()
         for node_type in ["random graphs", *wanted]:
             file = kept(node_type.replace(" ", "_"), options)
-            if node_type in NODES:
+            if options.kept and not (file is not None and file.is_file()):
+                continue
+            if node_type in NODES and not options.kept:
                 results[node_type] = sweep(node_type, pool, previews, options, file)
             elif file is not None and file.is_file():
                 results[node_type] = json.loads(file.read_text(encoding="utf-8"))
@@ -156,12 +161,12 @@ def main() -> int:
                 print(f"         {line}", file=sys.stderr, flush=True)
     mixed = results.pop("random graphs")
     rows = [
-        (name.removeprefix("ShaderNode"), r["cases"], r["largest"], r["flipped"], len(r["failed"]), r["where"])  # type: ignore[arg-type]
+        (name.removeprefix("ShaderNode"), r["done"], r["largest"], r["flipped"], len(r["failed"]), r["where"])  # type: ignore[arg-type]
         for name, r in results.items()
     ]
     table(("node", "cases", "largest", "flipped", "beyond", "where"), rows)
     beyond = sum(len(r["failed"]) for r in results.values())  # type: ignore[arg-type]
-    total = sum(int(r["cases"]) for r in results.values())  # type: ignore[call-overload]
+    total = sum(int(r["done"]) for r in results.values())  # type: ignore[call-overload]
     figures = {
         "cases": float(total),
         "share_within": 1.0 - beyond / max(1, 6 * total),

@@ -8,9 +8,12 @@ from renderer.preview.structure import OUTPUT, REROUTE
 
 BEGIN, END = "<!-- nodes: begin -->", "<!-- nodes: end -->"
 
+# Frames and groups are gone from a graph: they are inlined when it is read.
+_NOT_IN_GRAPHS = ("NodeFrame", "ShaderNodeGroup", "NodeGroupInput", "NodeGroupOutput")
+
 
 def listing(version: str = "5.0") -> str:
-    """Markdown: each drawn node, what of its options is drawn, and whether its output jumps."""
+    """Markdown: each drawn node, what of its options is drawn, whether its output jumps; then the other nodes."""
     backend.require()
     from renderer.preview.nodes import NODES  # noqa: PLC0415
     from renderer.preview.surface import SHADER_TREE, required_inputs  # noqa: PLC0415
@@ -36,7 +39,10 @@ def listing(version: str = "5.0") -> str:
         jumps = "yes" if spec is not None and not spec.smooth else ""
         cells = ("; ".join(options), ", ".join(left), jumps)
         rows.append(f"| {kind.label} (`{name.removeprefix('ShaderNode')}`) | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+    drawn = {*NODES, *SHADER_TREE, OUTPUT, REROUTE, *_NOT_IN_GRAPHS}
+    others = (catalog.node(name) for name in catalog.types if name not in drawn)
+    left_out = sorted({kind.label for kind in others if kind is not None})
+    return "\n".join([*rows, "", f"Wholly left to Blender: {', '.join(left_out)}."])
 
 
 if __name__ == "__main__":
