@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,31 +44,43 @@ def export_blend(
     name: str = "Material",
     into: Path | None = None,
     settings: RenderSettings = _PREVIEW,
+    pictures: Mapping[str, Path] | None = None,
 ) -> tuple[RenderMessage, ...]:
     """Write `graph` as the material `name` of a .blend file, with a fake user, so that saving keeps it.
 
-    A new file holds the flat view: patch, camera, sun, Cycles and the Standard view transform. With `into`, that file
-    is opened, the material replaced or added, and everything else kept (engine, view transform, objects). Pictures that
-    the material uses are packed. Raises `BlendFileError` and `BlenderUnavailable`.
+    The nodes stand in a group whose inputs are the parameters that matter (`graph_api.knobs`), left to right in frames
+    by role. A new file holds the flat view: patch, camera, sun, Cycles and the Standard view transform. With `into`,
+    that file is opened, the material replaced or added, and everything else kept (engine, view transform, objects).
+    Pictures that the material uses are packed, and so are `pictures`, files by the name they get. Raises
+    `BlendFileError` and `BlenderUnavailable`.
     """
     if into is not None and not into.is_file():
         raise BlendFileError(f"expected a .blend file, got {str(into)!r}, which does not exist")
     path.parent.mkdir(parents=True, exist_ok=True)
-    arguments = (graph, str(path.resolve()), name, None if into is None else str(into.resolve()), settings)
+    packed = {title: str(file.resolve()) for title, file in (pictures or {}).items()}
+    arguments = (graph, str(path.resolve()), name, None if into is None else str(into.resolve()), settings, packed)
     messages: tuple[RenderMessage, ...] = _run("export_blend", arguments, path)
     return messages
 
 
-def import_blend(path: Path, name: str | None = None) -> ImportedMaterial:
+def import_blend(path: Path, name: str | None = None, *, pictures: Path | None = None) -> ImportedMaterial:
     """Read the material `name`, or the one the file shows, from a .blend file of any version this Blender reads.
 
-    The graph does not depend on the file's engine or view transform. Scripts in the file are not run. Raises
-    `BlendFileError` and `BlenderUnavailable`.
+    Groups are read in place; reroutes, frames and muted nodes are resolved. Pictures inside the file are written into
+    `pictures`, by default a folder of the user's cache, under names made of their content. The graph does not
+    depend on the file's engine or view transform. Scripts in the file are not run. Raises `BlendFileError` and
+    `BlenderUnavailable`.
     """
     if not path.is_file():
         raise BlendFileError(f"expected a .blend file, got {str(path)!r}, which does not exist")
-    material: ImportedMaterial = _run("import_blend", (str(path.resolve()), name), path)
+    folder = str((pictures or picture_folder()).resolve())
+    material: ImportedMaterial = _run("import_blend", (str(path.resolve()), name, folder), path)
     return material
+
+
+def picture_folder() -> Path:
+    """Where pictures that lay inside .blend files are kept: `material-agent/pictures` in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "material-agent" / "pictures"
 
 
 def _run(task: str, arguments: tuple[object, ...], path: Path) -> Any:

@@ -148,6 +148,10 @@ def make_socket(entry: Json, enabled: bool, change: Json) -> Socket:
     )
 
 
+# Settings of the picture, not of its node, without which it would be read differently; empty: as Blender guesses.
+IMAGE_SETTINGS = ("image_colorspace", "image_alpha")
+
+
 def make_node(node_type: str, entry: Json, common: Mapping[str, Property]) -> NodeType:
     """One entry of `nodes`."""
 
@@ -161,6 +165,8 @@ def make_node(node_type: str, entry: Json, common: Mapping[str, Property]) -> No
         for state in entry.get("states", [{}])
     )
     own = {prop["name"]: make_property(prop) for prop in entry["props"]}
+    if any(prop.datablock == "Image" for prop in own.values()):
+        own |= {name: Property(name, "string", "") for name in IMAGE_SETTINGS}
     fixed = entry.get("fixed", ())
     shared = {name: prop for name, prop in common.items() if name not in own and name not in fixed}
     return NodeType(

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from graph_api.catalog import nearest_version
 from graph_api.model import Graph, Link, Node
-from renderer.blender.build import TreeBuilder
-from renderer.blender.layout import arrange
+from renderer.blender.dress import dress
 from renderer.blender.read import TreeReader
 from renderer.blender.studio import make_camera, make_subject, make_sun, make_world, place, studio_data, with_nodes
 from renderer.blender.types import Bpy
@@ -16,7 +15,7 @@ from renderer.protocol import RenderMessage, RenderSettings
 
 
 def export_blend(
-    graph: Graph, path: str, name: str, into: str | None, settings: RenderSettings
+    graph: Graph, path: str, name: str, into: str | None, settings: RenderSettings, pictures: dict[str, str]
 ) -> tuple[RenderMessage, ...]:
     """Write `graph` as a material; see `renderer.blendfile.export_blend`."""
     import bpy  # noqa: PLC0415
@@ -29,20 +28,24 @@ def export_blend(
     material = bpy.data.materials.get(name) if into is not None else None
     material = with_nodes(material or bpy.data.materials.new(name))
     material.use_fake_user = True
-    builder = TreeBuilder(material.node_tree)
-    messages = builder.build(graph)
-    for node in graph.nodes.values():
-        if node.id in builder.nodes:
-            builder.nodes[node.id].label = node.label or node.role.capitalize()
-    arrange(material.node_tree)
-    for node in builder.nodes.values():
-        image = getattr(node, "image", None)
-        if image is not None and image.source == "FILE" and not image.packed_file:
-            image.pack()
+    messages = dress(bpy, material, graph, name)
+    _pack(bpy, pictures)
     if into is None:
         _add_preview(bpy, material, settings)
     bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False, compress=True, copy=False)
     return tuple(messages)
+
+
+def _pack(bpy: Bpy, pictures: dict[str, str]) -> None:
+    """Put `pictures` into the file under their names, and what the material uses with them."""
+    for title, picture in pictures.items():
+        image = bpy.data.images.load(picture)
+        image.name = title
+        image.use_fake_user = True
+    for image in bpy.data.images:
+        used = image.users > image.use_fake_user or image.name in pictures
+        if used and image.source == "FILE" and not image.packed_file and image.filepath and image.library is None:
+            image.pack()
 
 
 def _set_render(scene: Bpy, settings: RenderSettings) -> None:
@@ -69,7 +72,7 @@ def _add_preview(bpy: Bpy, material: Bpy, settings: RenderSettings) -> None:
     bpy.context.view_layer.objects.active = subject
 
 
-def import_blend(path: str, name: str | None) -> ImportedMaterial:
+def import_blend(path: str, name: str | None, pictures: str) -> ImportedMaterial:
     """Read one material; see `renderer.blendfile.import_blend`."""
     import bpy  # noqa: PLC0415
 
@@ -85,15 +88,18 @@ def import_blend(path: str, name: str | None) -> ImportedMaterial:
     if chosen is None or chosen not in materials:
         text = f"expected a material of the file, got {name!r}; known: {', '.join(materials) or 'none'}"
         return ImportedMaterial(None, None, messages=(RenderMessage("error", text),), **file)
-    material, version = materials[chosen], nearest_version(".".join(map(str, bpy.app.version)))
-    if _without_nodes(material):
-        graph, messages = _from_settings(material, version), [
-            RenderMessage("warning", "the material does not use nodes; read as a Principled BSDF with its color, "
-                          "metallic and roughness")]  # fmt: skip
-    else:
-        reader = TreeReader(bpy, material.node_tree, version)
-        graph, messages = reader.graph(), reader.messages
+    graph, messages = read_material(bpy, materials[chosen], pictures)
     return ImportedMaterial(chosen, graph, messages=tuple(messages), **file)
+
+
+def read_material(bpy: Bpy, material: Bpy, pictures: str) -> tuple[Graph, list[RenderMessage]]:
+    """The graph of one material of the open file, and what it could not hold; `pictures` as in `import_blend`."""
+    version = nearest_version(".".join(map(str, bpy.app.version)))
+    if _without_nodes(material):
+        text = "the material does not use nodes; read as a Principled BSDF with its color, metallic and roughness"
+        return _from_settings(material, version), [RenderMessage("warning", text)]
+    reader = TreeReader(bpy, material.node_tree, version, pictures)
+    return reader.graph(), reader.messages
 
 
 def _open(bpy: Bpy, path: str) -> None:

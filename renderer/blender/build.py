@@ -87,8 +87,9 @@ class TreeBuilder:
         target.name = node.id
         target.label = node.label
         self.nodes[node.id] = target
-        for key, value in node.properties.items():
-            self._set_property(node, target, key, value)
+        # The picture before how it is to be read.
+        for key in sorted(node.properties, key=lambda name: name in _IMAGE_SETTINGS):
+            self._set_property(node, target, key, node.properties[key])
         self._set_sockets(node, target.inputs, node.inputs)
         self._set_sockets(node, target.outputs, node.outputs)
 
@@ -118,6 +119,8 @@ class TreeBuilder:
                 _set_ramp(getattr(target, key), value)
             elif isinstance(value, CurveMapping):
                 _set_curves(getattr(target, key), value)
+            elif key in _IMAGE_SETTINGS:
+                _set_image_setting(target, key, str(value))
             elif _is_image(target, key):
                 self._set_image(node, target, key, str(value))
             else:
@@ -133,7 +136,16 @@ class TreeBuilder:
         if not Path(path).is_file():
             self._error(f"expected an image file, got {path!r}, which does not exist", node.id, key)
             return
-        setattr(target, key, bpy.data.images.load(path, check_existing=True))
+        # One block for each way of reading a file: color space and alpha belong to the block.
+        wanted = tuple(str(node.properties.get(name, "")) for name in _IMAGE_SETTINGS)
+        title = "|".join((path, *wanted))
+        for known in bpy.data.images:
+            if known.get("material_agent") == title:
+                setattr(target, key, known)
+                return
+        image = bpy.data.images.load(path, check_existing=False)
+        image["material_agent"] = title
+        setattr(target, key, image)
 
     def _link(self, link: Link) -> None:
         source, target = self.nodes.get(link.src), self.nodes.get(link.dst)
@@ -170,6 +182,19 @@ def _finite(value: Value) -> bool:
     if isinstance(value, tuple):
         return all(map(math.isfinite, value))
     return not isinstance(value, float) or math.isfinite(value)
+
+
+_IMAGE_SETTINGS = ("image_colorspace", "image_alpha")
+
+
+def _set_image_setting(target: Bpy, key: str, value: str) -> None:
+    image = target.image
+    if image is None or not value:
+        return
+    if key == "image_alpha":
+        image.alpha_mode = value
+    else:
+        image.colorspace_settings.name = value
 
 
 def _is_image(target: Bpy, key: str) -> bool:

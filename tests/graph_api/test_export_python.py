@@ -25,7 +25,17 @@ from graph_api import (
 )
 
 # What a script leaves to the editor; a reroute takes its type from its source.
-UNCOMPARED = ("socket_idname", "hide", "location", "width", "use_custom_color", "color", "is_active_output")
+UNCOMPARED = (
+    "socket_idname",
+    "image_colorspace",
+    "image_alpha",
+    "hide",
+    "location",
+    "width",
+    "use_custom_color",
+    "color",
+    "is_active_output",
+)
 
 
 def close(expected: Any, got: Any) -> bool:
