@@ -1,16 +1,18 @@
 """Derivatives of the preview against central differences: every node, option, output and numeric parameter.
 
-    python benchmarks/preview_gradients.py [--quick] [--nodes TexNoise Mix …]
+    python benchmarks/preview_gradients.py [--quick] [--nodes TexNoise Mix …] [--keep FOLDER]
 
 For each parameter the pixels are compared where differences over three steps agree (`renderer.preview.slopes`). The
 table has one line for each node type: how many derivatives were compared, the largest error in parts of the sum of
 magnitudes, those of which less than half the pixels are smooth, and whether every derivative was finite. `--quick`
-takes each node type's first option only.
+takes each node type's first option only. With `--keep` each node type's result is written to FOLDER when it is done,
+and a further run goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -74,14 +76,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the first option of each node type")
     parser.add_argument("--nodes", nargs="*", help="node types, without ShaderNode")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep each node type's result here, and do not repeat it")
     options = parser.parse_args()
     engine = PreviewEngine()
     from renderer.preview.nodes import NODES  # noqa: PLC0415
 
-    results, begun = {}, time.perf_counter()
+    results: dict[str, dict[str, object]] = {}
+    begun = time.perf_counter()
     for name in options.nodes or sorted(NODES):
         node_type = f"ShaderNode{name.removeprefix('ShaderNode')}"
+        file = Path(options.keep) / f"{node_type}.json" if options.keep else None
+        if file is not None and file.is_file():
+            results[node_type] = json.loads(file.read_text(encoding="utf-8"))
+            continue
         results[node_type] = found = sweep(engine, node_type, quick=options.quick)
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(found), encoding="utf-8")
         print(f"{time.perf_counter() - begun:6.0f} s  {node_type}", file=sys.stderr, flush=True)
         for line in (*found["beyond"], *found["not finite"]):  # type: ignore[misc]
             print(f"         {line}", file=sys.stderr, flush=True)

@@ -23,7 +23,7 @@ STEPS = (4e-3, 1e-3, 2.5e-4, 6.25e-5)
 # Differences that agree this far are an eighth of a percent from the derivative: the error falls with the step squared.
 _AGREE = 0.02
 # Values up to which a texture is tame enough for differences, by input.
-_TAME = {"Scale": 4.0, "Detail": 1.7, "Distortion": 0.3, "Lacunarity": 2.0, "Detail Scale": 1.0}
+_TAME = {"Scale": 4.0, "Detail": 0.7, "Distortion": 0.3, "Lacunarity": 2.0, "Detail Scale": 1.0}
 # Differences of float32 values of size one are uncertain by this much, before they are divided by the step.
 _ROUNDING = 4e-7
 # What of that is left in a sum over pixels, whose errors partly cancel.
