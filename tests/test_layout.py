@@ -17,6 +17,11 @@ CLOCKS = {
     "material_agent/events/log.py": "events carry the time for people",
     "material_agent/cli/calibrate.py": "the weights file says on which day it was made",
     "material_agent/cli/progress.py": "the display shows the time that is left",
+    "material_agent/cli/batch_progress.py": "the display shows how long each task has run",
+    "material_agent/batch/progress.py": "pace and time left, for the display",
+    "material_agent/batch/run.py": "how often the gallery is written while a batch runs",
+    "material_agent/batch/runner.py": "the time limit of a task, and how long it took",
+    "material_agent/batch/task.py": "how long a task took, and patience with a folder in use",
 }
 CLOCK_PREFIXES = ("renderer/",)  # time limits of renders, and how long they took
 PATHS = re.compile(r"(?<![\w.])/(?:home|Users|root|work)/\w")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from material_agent.batch.config import Share, TaskSpec, share
 from material_agent.batch.result import TaskResult
 from material_agent.batch.runner import ProgressListener, Stopped, TaskRunner
+
+_LOOK_S = 0.2
+_Results: TypeAlias = "queue.Queue[tuple[TaskResult, threading.Event] | BaseException | None]"
 
 
 class Engine(Protocol):
@@ -43,7 +46,7 @@ class LocalEngine:
     def run(self, specs: Iterable[TaskSpec], listen: ProgressListener) -> Iterator[TaskResult]:
         """As `Engine.run`; each worker is a process that takes one task at a time."""
         source, lock = iter(specs), threading.Lock()
-        results: queue.Queue[TaskResult | BaseException | None] = queue.Queue()
+        results: _Results = queue.Queue()
         runners = [TaskRunner(self.portion.threads) for _ in range(self.jobs)]
 
         def work(runner: TaskRunner) -> None:
@@ -53,7 +56,11 @@ class LocalEngine:
                         spec = next(source, None)
                     if spec is None:
                         break
-                    results.put(runner.run(spec, listen))
+                    taken = threading.Event()
+                    results.put((runner.run(spec, listen), taken))
+                    # The next task may be offered what this one learnt, so its result has to be taken in first.
+                    while not taken.wait(_LOOK_S):
+                        runner.check()
                 runner.close()
             except Stopped:
                 pass
@@ -74,7 +81,7 @@ class LocalEngine:
                 thread.join(timeout=10.0)
 
 
-def _drained(results: queue.Queue[TaskResult | BaseException | None], threads: int) -> Iterator[TaskResult]:
+def _drained(results: _Results, threads: int) -> Iterator[TaskResult]:
     while threads:
         found = results.get()
         if found is None:
@@ -82,4 +89,5 @@ def _drained(results: queue.Queue[TaskResult | BaseException | None], threads: i
         elif isinstance(found, BaseException):
             raise found
         else:
-            yield found
+            yield found[0]
+            found[1].set()

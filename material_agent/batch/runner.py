@@ -84,14 +84,14 @@ class TaskRunner:
             except (EOFError, OSError):
                 reason = self._loss(spec)
                 self._kill()
-                self._check()
+                self.check()
                 continue
             self._tidy(result)
             return result if tries == 1 else result.model_copy(update={"tries": tries})
         return self._lost(spec, "crash", reason, started, TRIES)
 
     def _attempt(self, spec: TaskSpec, listen: ProgressListener) -> TaskResult:
-        self._check()
+        self.check()
         if self._process is None or not self._process.running:
             self._kill()
             self._process = Process("material_agent.batch.worker", (self._threads,))
@@ -102,7 +102,7 @@ class TaskRunner:
         connection.send(spec)
         while True:
             while not connection.poll(_POLL_S):
-                self._check()
+                self.check()
                 if end is not None and time.monotonic() > end:
                     raise _TimeUp(f"the task was ended at its time limit of {limit:g} s")
             message = connection.recv()
@@ -110,7 +110,8 @@ class TaskRunner:
                 return message
             listen(spec.id, message)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `Stopped` once `stop` was called."""
         if self._stopping:
             raise Stopped
 

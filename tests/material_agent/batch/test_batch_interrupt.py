@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from dataclasses import replace
 
@@ -76,26 +77,28 @@ def spec_of(pictures, out, actor, **more):
     return make_plan(asked, gather(asked.references), store, LocalEngine(1).portion, overwrite=False).tasks[0]
 
 
-def test_a_worker_that_is_lost_once_costs_a_try_and_twice_the_task(tmp_path, idle):
+@pytest.mark.parametrize(("losses", "complete", "tries"), [(1, True, 2), (9, False, 2)])
+def test_a_worker_that_is_lost_once_costs_a_try_and_twice_the_task(losses, complete, tries, tmp_path, idle):
     picture(tmp_path / "p.png", 1)
-    spec = spec_of(tmp_path / "p.png", tmp_path / "out", idle)
-    runner = TaskRunner(1)
-    kills = []
+    runner, killed, over = TaskRunner(1), set(), threading.Event()
 
-    def kill(task, state):
-        if runner.pid is not None and len(kills) < wanted and state.attempt:
-            kills.append(runner.pid)
-            os.kill(runner.pid, signal.SIGKILL)
+    def kill():
+        while not over.wait(0.01):
+            if runner.pid not in (None, *killed) and len(killed) < losses:
+                killed.add(runner.pid)
+                os.kill(runner.pid, signal.SIGKILL)
 
-    wanted = 1
-    result = runner.run(spec, kill)
-    assert (result.complete, result.tries, len(kills)) == (True, 2, 1)
-    wanted = 99
-    result = runner.run(spec, kill)
-    assert (result.status, result.kind) == ("failed", "crash")
-    assert "signal 9" in result.reason
+    killer = threading.Thread(target=kill)
+    killer.start()
+    result = runner.run(spec_of(tmp_path / "p.png", tmp_path / "out", idle), lambda *_: None)
+    over.set()
+    killer.join()
     runner.close()
-    assert not any(psutil.pid_exists(pid) for pid in kills)
+    assert (result.complete, result.tries) == (complete, tries)
+    if not complete:
+        assert (result.kind, len(killed)) == ("crash", 2)
+        assert "signal 9" in result.reason
+    assert not any(psutil.pid_exists(pid) for pid in killed)
 
 
 def test_a_task_that_outlives_its_time_is_ended_with_all_that_it_started(tmp_path, actor):

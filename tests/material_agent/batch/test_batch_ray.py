@@ -39,7 +39,8 @@ def test_a_node_that_dies_costs_time_and_nothing_else(cluster, finished, picture
             if len(ears.done) == 4:
                 built.remove_node(other, allow_graceful=False)
 
-    result = run_batch(settings([str(pictures)], tmp_path / "out", actor), engine=RayEngine(), listener=Kills())
+    asked = settings([str(pictures)], (tmp_path / "out").as_uri(), actor)
+    result = run_batch(asked, engine=RayEngine(), listener=Kills())
     local = finished[0]
     assert sorted(ears.done) == sorted(one.id for one in local.results)
     assert [one.id for one in result.results] == [one.id for one in local.results]
