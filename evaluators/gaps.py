@@ -20,6 +20,8 @@ _NEGLIGIBLE = 0.02
 _VISIBLE_DELTA_E = 2.0
 """Just noticeable in CIE76 Lab for patches side by side (Mahy et al., Color Research and Application 1994: 2.3)."""
 _NOTICED_ANGLE_RAD = np.radians(3)
+_TWO_TONES, _SHARE_APART, _JOINTS_SHARE = 0.5, 0.15, 0.4
+"""Sureness of two regions, difference of their shares, and share of joints, for regions to be compared by name."""
 
 
 def gaps_of(component: str, comparison: Comparison, term: TermName) -> list[Gap]:
@@ -234,10 +236,31 @@ def _palette(c: Comparison) -> list[Gap]:
         gaps.append(
             _gap("global", "colour", "palette_spread", spread_got, spread_want, "ΔE", message, magnitude=magnitude)
         )
+    gaps.extend(_tones(c, lightness))
     if not gaps:
         distance = c.distances["palette"]
         message = f"colour: right on average, but distributed differently by {distance:.1f} ΔE"
         gaps.append(_gap("global", "colour", "palette", distance, 0.0, "ΔE", message, differs=True))
+    return gaps
+
+
+def _tones(c: Comparison, lightness: float) -> list[Gap]:
+    """One of two regions is off in lightness by more than the picture as a whole."""
+    got, want = c.candidate.tones, c.reference.tones
+    if min(got.sure, want.sure) < _TWO_TONES or abs(got.share - want.share) > _SHARE_APART:
+        return []
+    joints = c.reference.lattice is not None and want.share < _JOINTS_SHARE
+    gaps = []
+    for name, channel, one, other in (
+        ("joints" if joints else "smaller region", "colour", got.smaller, want.smaller),
+        ("units between the joints" if joints else "larger region", "colour", got.larger, want.larger),
+    ):
+        off = float(one[0] - other[0])
+        if abs(off) > _VISIBLE_DELTA_E and abs(off - lightness) > _VISIBLE_DELTA_E:
+            message = f"colour: {name} {abs(off):.0f} ΔE too {'dark' if off < 0 else 'bright'}"
+            gaps.append(
+                _gap("global", channel, "region_lightness", one[0], other[0], "L*", message, magnitude=abs(off))
+            )
     return gaps
 
 

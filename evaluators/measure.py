@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from evaluators.functional.color import luma as to_luma
 from evaluators.functional.color import srgb_to_lab
 from evaluators.functional.lattice import REGULAR, Lattice, find_lattice
 from evaluators.functional.orientation import Orientation, anisotropy
+from evaluators.functional.regions import CLEAR_SEPARATION, UNIMODAL_SEPARATION, otsu
 from evaluators.functional.spectrum import BANDS, Slope, contrast, polar_log_power, scale_energies, spectral_slope
 from evaluators.functional.steerable import steerable_statistics
 from evaluators.functional.texture import DeepTexture, TextureStatistics
@@ -27,15 +29,27 @@ COLOUR_SAMPLES = 64 * 64
 RADIAL_BINS, ANGULAR_BINS = 16, 8
 
 
+class Tones(NamedTuple):
+    """Two regions of a picture by lightness: mean Lab of the smaller and of the larger one, and the smaller's share.
+
+    `sure` in [0, 1]: whether there are two at all.
+    """
+
+    smaller: FloatArray
+    larger: FloatArray
+    share: float
+    sure: float
+
+
 @dataclass(frozen=True)
 class Measurement:
     """Statistics of one square sRGB picture of `size` px.
 
     `polar` (16, 8): log power; `steerable` (68,); `slope`; `energies`: share of the variance by scale;
     `orientations` by scale; `lattice` (looked for on demand only); `lab_quantiles` (64, 256), ΔE; `lab_mean` and
-    `lab_std` (3,); `contrast`: standard deviation of luma; `grain`: the same of what averaging
-    twice as many pixels a side takes away, NaN where there are not so many; `deep`: texture statistics by scale, if
-    there is a network.
+    `lab_std` (3,); `tones`: its two regions; `contrast`: standard deviation of luma; `grain`: the same of what
+    averaging twice as many pixels a side takes away, NaN where there are not so many; `deep`: texture statistics by
+    scale, if there is a network.
     """
 
     size: int
@@ -48,6 +62,7 @@ class Measurement:
     lab_quantiles: FloatArray
     lab_mean: FloatArray
     lab_std: FloatArray
+    tones: Tones
     contrast: float
     grain: float
     deep: Mapping[str, TextureStatistics]
@@ -75,9 +90,25 @@ def measure(
         lab_quantiles=sliced_quantiles(lab, stepped=True),
         lab_mean=lab.mean(axis=0),
         lab_std=lab.std(axis=0),
+        tones=two_tones(lab),
         contrast=contrast(grey),
         grain=float("nan") if grain is None else fine_contrast(to_luma(grain)),
         deep={} if network is None else _deep(image, grain, network),
+    )
+
+
+def two_tones(lab: FloatArray) -> Tones:
+    """Split Lab colours (N, 3) by Otsu's threshold of lightness."""
+    threshold, separation = otsu(lab[:, 0])
+    dark = lab[:, 0] <= threshold
+    smaller = dark if dark.mean() <= 0.5 else ~dark
+    sure = (separation - UNIMODAL_SEPARATION) / (CLEAR_SEPARATION - UNIMODAL_SEPARATION)
+    whole = lab.mean(axis=0)
+    return Tones(
+        smaller=lab[smaller].mean(axis=0) if smaller.any() else whole,
+        larger=lab[~smaller].mean(axis=0) if not smaller.all() else whole,
+        share=float(smaller.mean()),
+        sure=float(min(max(sure, 0.0), 1.0)),
     )
 
 

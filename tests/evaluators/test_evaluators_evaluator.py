@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from evaluation_pictures import bricks, candidate, photo
+from skimage.color import rgb2lab
 
 from evaluators import Candidate, Evaluator, EvaluatorError, Facts, Target
 from evaluators.functional import texture
@@ -106,6 +107,19 @@ def test_colour_and_contrast_are_named_with_direction_and_amount(evaluators):
     assert contrast.measured == pytest.approx(image_contrast(image) / 2, rel=0.05)
     sizes = [round(g.size * pale.weights[g.term], 6) for g in pale.gaps]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_joints_of_a_wrong_tone_are_named_apart_from_the_units():
+    image = bricks(256)
+    evaluator = Evaluator(Target.from_image(image), network="off")
+    mortar = image[..., 1] > 0.55
+    dark = np.where(mortar[..., None], image * 0.75, image).astype(np.float32)
+    gaps = [g for g in evaluator.evaluate(candidate(dark)).gaps if g.kind == "region_lightness"]
+    assert [g.message.split(" too ")[1] for g in gaps] == ["dark"]
+    assert gaps[0].message.startswith("colour: joints")
+    expected = rgb2lab(image)[mortar].mean(axis=0) - rgb2lab(dark)[mortar].mean(axis=0)
+    assert gaps[0].target - gaps[0].measured == pytest.approx(expected[0], abs=2)
+    assert "Mortar" in gaps[0].suggests[0]
 
 
 def image_contrast(image):

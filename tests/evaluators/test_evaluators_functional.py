@@ -31,6 +31,14 @@ def test_sliced_quantiles_give_the_wasserstein_distance_of_each_projection():
     np.testing.assert_allclose(ours, theirs, rtol=1e-4)
 
 
+def test_quantiles_in_steps_are_those_of_numpy_to_the_step():
+    points = (np.random.default_rng(2).normal(size=(4096, 3)) * 40).astype(np.float32)
+    ours = transport.sliced_quantiles(points, 4, 64, stepped=True)
+    theirs = [np.quantile(points @ u, (np.arange(64) + 0.5) / 64, method="hazen") for u in transport.unit_directions(4)]
+    np.testing.assert_allclose(ours, theirs, atol=1 / 128)
+    assert transport.sliced_quantiles(points * 100, 4, 64, stepped=True).max() <= 255
+
+
 def test_sliced_wasserstein_of_a_shift_is_the_mean_projection_of_the_shift():
     points = np.random.default_rng(2).normal(size=(500, 3)).astype(np.float32)
     shift = np.array([3.0, -4.0, 12.0], dtype=np.float32)
