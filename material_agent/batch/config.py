@@ -12,11 +12,22 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from material_agent.actors.models import LLMSettings
 from material_agent.config import RunConfig
 from references import SetItem
 
 # What may differ between a batch and its resume without changing a result. Of the limits, only that of time is free.
 FREE = ("reference", "out", "jobs", "seed", "patch_size_m", "shared_memory", "render_timeout_s")
+# What an answer depends on, of how a model is asked; patience and bookkeeping are free.
+MODEL_SETTINGS = (
+    "base_url",
+    "max_output_tokens",
+    "context_tokens",
+    "pictures",
+    "vision",
+    "native_tools",
+    "temperature",
+)
 MEMORY_PER_JOB_MB = 2500.0  # a worker with its Blender, at the end of a run at 512 px, with room to breathe
 
 
@@ -26,7 +37,8 @@ class BatchConfig(BaseModel):
     `references`: folders, manifests, pictures, patterns such as "photos/*.jpg", names of bundled references, or
     "bundled". `out`: a folder, or the URL of one that fsspec can write to. `run`: what each run is asked to do; its
     reference, folder, workers and seed are set for each task. `seed`: each task derives its own from this and its id.
-    `jobs`: tasks at once, None for what cores and memory carry; results do not depend on it. `share_memory`:
+    `actor`, `reflector`, `models`: who acts and reflects, as in `fit_material`; a model's key is looked for where the
+    task runs. `jobs`: tasks at once, None for what cores and memory carry; results do not depend on it. `share_memory`:
     reflections are offered to later tasks. `time_limit_s`: for each task, a safety that no result should meet.
     """
 
@@ -36,6 +48,8 @@ class BatchConfig(BaseModel):
     out: str
     run: RunConfig
     actor: str = "builtin"
+    reflector: str = ""
+    models: LLMSettings = LLMSettings()
     seed: int = Field(default=0, ge=0)
     jobs: int | None = Field(default=None, ge=1, le=4096)
     share_memory: bool = False
@@ -71,6 +85,8 @@ class TaskSpec:
     item: SetItem
     config: RunConfig
     actor: str
+    reflector: str
+    models: LLMSettings
     store: str
     folder: str
     settings: Mapping[str, Any]

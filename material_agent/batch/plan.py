@@ -96,7 +96,19 @@ def _task(config: BatchConfig, item: SetItem, store: Store, settings: dict[str, 
         }
     )
     mark = fingerprint(settings, item, sha256)
-    task = TaskSpec(item, run, _actor(config.actor), store.root, folder, settings, mark, portion.render_threads, sha256)
+    task = TaskSpec(
+        item=item,
+        config=run,
+        actor=_actor(config.actor),
+        reflector=config.reflector,
+        models=config.models,
+        store=store.root,
+        folder=folder,
+        settings=settings,
+        fingerprint=mark,
+        threads=portion.render_threads,
+        sha256=sha256,
+    )
     return with_time(task)
 
 

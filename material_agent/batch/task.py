@@ -111,6 +111,8 @@ def _fit(
         run = fit_material(
             config,
             actor=spec.actor,
+            reflector=spec.reflector,
+            models=spec.models,
             reference=reference,
             run_id=spec.fingerprint[:12],
             renderer=renderer,

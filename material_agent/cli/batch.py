@@ -10,7 +10,6 @@ import typer
 
 from material_agent.cli.exits import Exit
 from material_agent.cli.fit_options import (
-    Actor,
     Attempts,
     MaxActions,
     MaxCandidates,
@@ -24,6 +23,21 @@ from material_agent.cli.fit_options import (
     Seed,
     limits,
     validated,
+)
+from material_agent.cli.models import (
+    ActorName,
+    BaseUrl,
+    ContextTokens,
+    MaxCalls,
+    MaxMoney,
+    MaxTokens,
+    ModelTimeout,
+    NoTune,
+    ReflectorName,
+    Tools,
+    Vision,
+    model_limits,
+    model_settings,
 )
 from material_agent.cli.options import Json, PatchSize
 from material_agent.cli.output import Reply
@@ -70,7 +84,14 @@ def batch(
     ] = None,
     cpus_per_task: Annotated[int, typer.Option(min=1, help="Cores that a task takes on a Ray cluster.")] = 1,
     patch_size: PatchSize = 1.0,
-    actor: Actor = "builtin",
+    actor: ActorName = "builtin",
+    reflector: ReflectorName = "",
+    base_url: BaseUrl = "",
+    vision: Vision = None,
+    tools: Tools = None,
+    context_tokens: ContextTokens = 24_000,
+    model_timeout: ModelTimeout = 180.0,
+    no_tune: NoTune = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Do results of other settings again, instead of refusing them.")
     ] = False,
@@ -82,6 +103,9 @@ def batch(
     time_limit: Annotated[
         float | None, typer.Option(min=1, help="Seconds after which a task stops, as a safety.", show_default=False)
     ] = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_money: MaxMoney = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> Reply:
@@ -100,13 +124,19 @@ def batch(
         "patch_size_m": patch_size,
         "max_nodes": max_nodes,
         "max_steps": max_steps,
-        "limits": limits(max_actions, max_renders, max_candidates),
+        "tune": not no_tune,
+        "limits": {
+            **limits(max_actions, max_renders, max_candidates),
+            **model_limits(max_calls, max_tokens, max_money),
+        },
     }
     settings = {
         "references": tuple(references),
         "out": output,
         "run": validated(RunConfig, run),
         "actor": actor,
+        "reflector": reflector,
+        "models": model_settings(base_url, None, None, context_tokens, model_timeout, vision, tools),
         "seed": seed,
         "jobs": jobs,
         "share_memory": share_memory,
@@ -130,7 +160,9 @@ def _run(config: BatchConfig, engine: Engine | None, *, overwrite: bool, quiet: 
     from material_agent.batch import Listener, run_batch
     from material_agent.cli.batch_progress import display
 
-    cast_for(config.actor)  # a name or a script that cannot be used is one error, not one for each reference
+    cast_for(
+        config.actor, config.reflector, config.models
+    ).close()  # a name or a script that cannot be used is one error, not one for each reference
     if quiet:
         return run_batch(config, engine=engine, listener=Listener(), overwrite=overwrite)
     with display() as listener:

@@ -41,7 +41,7 @@ def make_batch(out: Path, count: int = COUNT) -> list[TaskResult | None]:
         item = SetItem(f"m{number:03}", name, name)
         folder = f"runs/{item.id}"
         run = config.run.model_copy(update={"seed": task_seed(0, item.id)})
-        task = TaskSpec(item, run, "builtin", str(out), folder, {}, "", 1)
+        task = TaskSpec(item, run, "builtin", "", config.models, str(out), folder, {}, "", 1)
         result = _result(task, number)
         tasks.append(task)
         results.append(result)
