@@ -6,8 +6,8 @@ from importlib import resources
 from pprint import pformat
 from typing import Any
 
+from graph_api.arrange import arrange
 from graph_api.catalog import Catalog, load_catalog
-from graph_api.layout import positions
 from graph_api.model import ColorRamp, CurveMapping, Graph, Node, Value
 
 
@@ -19,7 +19,7 @@ def to_python(graph: Graph, name: str = "Material") -> str:
     """
     catalog = load_catalog(graph.blender_version)
     template = resources.files("graph_api").joinpath("data", "rebuild.py.txt").read_text(encoding="utf-8")
-    places = positions(graph)
+    places = arrange(graph).places
     nodes = [_node(node, places[node.id], catalog) for node in graph.nodes.values()]
     links = [(link.src, link.src_socket, link.dst, link.dst_socket) for link in graph.links]
     for key, value in (("NAME", name), ("VERSION", graph.blender_version), ("NODES", nodes), ("LINKS", links)):

@@ -23,6 +23,7 @@ class Exit(IntEnum):
 _CODES: tuple[tuple[str, str, Exit], ...] = (
     ("material_agent.errors", "MissingExtra", Exit.ENVIRONMENT),
     ("material_agent.batch.ray_engine", "RayUnavailable", Exit.ENVIRONMENT),
+    ("material_agent.cli.launch", "BlenderAbsent", Exit.ENVIRONMENT),
     ("material_agent.errors", "MaterialAgentError", Exit.BAD_INPUT),
     ("renderer.blendfile", "BlendFileError", Exit.BAD_INPUT),
     ("renderer.errors", "RendererError", Exit.ENVIRONMENT),

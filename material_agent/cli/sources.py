@@ -14,20 +14,24 @@ if TYPE_CHECKING:
     from renderer import RenderResult, RenderSettings, View
     from renderer.protocol import Channel
 
-Kind = Literal["run", "graph", "blend"]
+Kind = Literal["run", "attempt", "graph", "blend"]
 Engine = Literal["blender", "preview"]
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif", ".exr"})
 
 
 @dataclass(frozen=True)
 class Source:
-    """A graph and where it came from; `notes` are what its reader had to say, `materials` those of a .blend file."""
+    """A graph and where it came from; `notes` are what its reader had to say.
+
+    `materials`: those of a .blend file, `material` the one that was read.
+    """
 
     kind: Kind
     path: Path
     graph: Graph
     notes: tuple[str, ...] = ()
     materials: tuple[str, ...] = ()
+    material: str = ""
 
 
 def kind_of(path: Path) -> Kind:
@@ -35,6 +39,8 @@ def kind_of(path: Path) -> Kind:
     if path.is_dir():
         if (path / "events.jsonl").is_file() or (path / "graph.json").is_file():
             return "run"
+        if path.parent.name == "attempts" and (path.parents[1] / "events.jsonl").is_file():
+            return "attempt"
         raise BadInput(f"expected a run folder with events.jsonl, got the folder {path}")
     if not path.is_file():
         raise BadInput(f"expected a run folder, a graph .json or a .blend file, got {path}, which does not exist")
@@ -45,13 +51,18 @@ def kind_of(path: Path) -> Kind:
 
 
 def read_source(path: Path) -> Source:
-    """The graph behind a run folder, a graph file or a .blend file.
+    """The graph behind a run folder, an attempt's folder in it, a graph file or a .blend file.
+
+    A material of a .blend file is chosen by `FILE.blend:NAME`; without a name it is the one that the file shows.
 
     Raises `BadInput`, the graph API's errors and the renderer's, each with one line that says what is wrong.
     """
+    path, material = with_material(path)
     kind = kind_of(path)
     if kind == "blend":
-        return _read_blend(path)
+        return _read_blend(path, material)
+    if kind == "attempt":
+        return Source(kind, path, attempt_graph(path.parents[1], path.name))
     file = path / "graph.json" if kind == "run" else path
     if not file.is_file():
         raise BadInput(f"expected {file}: this run has not kept a material yet")
@@ -77,15 +88,35 @@ def read_json(path: Path) -> dict[str, Any]:
     return data
 
 
-def _read_blend(path: Path) -> Source:
+def with_material(path: Path) -> tuple[Path, str | None]:
+    """`FILE.blend:NAME` as file and material; anything else as it is, without one."""
+    head, mark, name = str(path).partition(".blend:")
+    return (Path(f"{head}.blend"), name) if mark and name and not path.exists() else (path, None)
+
+
+def attempt_graph(run: Path, number: str) -> Graph:
+    """The best graph of one attempt of a run. Raises `BadInput` when that attempt has none."""
+    from graph_api import from_json
+    from material_agent.events import AttemptEnded, effective, read_events
+
+    events, _, _ = read_events(run / "events.jsonl")
+    ended = {str(event.attempt): event.best_graph for event in effective(events) if isinstance(event, AttemptEnded)}
+    graph = ended.get(number)
+    if graph is None:
+        known = ", ".join(name for name, best in ended.items() if best is not None) or "none"
+        raise BadInput(f"expected an attempt of {run} with a judged graph, got {number}; known: {known}")
+    return from_json(graph)
+
+
+def _read_blend(path: Path, material: str | None) -> Source:
     from renderer import import_blend
 
-    found = import_blend(path)
+    found = import_blend(path, material)
     notes = tuple(f"{message.level}: {message.text}" for message in found.messages)
     if found.graph is None:
         names = ", ".join(found.materials) or "none"
         raise BadInput(f"{path}: expected a material with nodes; known: {names}; {'; '.join(notes)}")
-    return Source("blend", path, found.graph, notes, found.materials)
+    return Source("blend", path, found.graph, notes, found.materials, found.name or "")
 
 
 def render_graph(

@@ -23,12 +23,11 @@ from graph_api import (
     start_graph,
     to_python,
 )
+from graph_api.catalog.registry import IMAGE_SETTINGS
 
 # What a script leaves to the editor; a reroute takes its type from its source.
 UNCOMPARED = (
     "socket_idname",
-    "image_colorspace",
-    "image_alpha",
     "hide",
     "location",
     "width",
@@ -67,6 +66,8 @@ def compare(graph: Graph, seen: dict[str, Any]) -> None:
         assert got["type"] == node.type
         for name, prop in kind.properties.items():
             value = node.properties.get(name, prop.default)
+            if name in IMAGE_SETTINGS:
+                continue
             there = got["properties"][name]
             if prop.type == "ramp":
                 assert isinstance(value, ColorRamp)
