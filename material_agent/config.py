@@ -33,7 +33,8 @@ class Quality(BaseModel):
 class RunConfig(BaseModel):
     """The settings of one run; the same settings on the same machine give the same graph and score.
 
-    `reference`: path of a picture or name of a bundled one. `out`: the run folder. `limits` overrides what the
+    `reference`: path of a picture or name of a bundled one; `crop`, `scale`, `mask` and `flatten` as
+    `references.Preparation.parse` reads them, a scale going before `patch_size_m`. `out`: the run folder. `limits` overrides what the
     quality level sets for the whole run. `step_resolution` is the side in pixels of an actor's renders,
     `report_resolution` that of the final one. `jobs`: Blender workers; results do not depend on it.
     `shared_memory`: a database that several runs share; without it memory lives in the run folder.
@@ -47,6 +48,10 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reference: str
+    crop: str | None = None
+    scale: str | None = None
+    mask: Path | None = None
+    flatten: bool = False
     out: Path
     goal: str = "Rebuild the material of this picture as an editable, physically plausible node graph."
     seed: int = Field(default=0, ge=0)

@@ -6,11 +6,13 @@ from references.errors import ReferenceFault
 from references.load import Reference, load_reference
 from references.preparation import Crop, Preparation, Scale
 from references.sets import ReferenceSet, SetItem, load_set
+from references.square import Proposal, propose_square
 
 __all__ = [
     "Analysis",
     "Crop",
     "Preparation",
+    "Proposal",
     "Reference",
     "ReferenceFault",
     "ReferenceSet",
@@ -20,4 +22,5 @@ __all__ = [
     "bundled_names",
     "load_reference",
     "load_set",
+    "propose_square",
 ]

@@ -98,9 +98,16 @@ def load_reference(
         except Exception as error:  # noqa: BLE001 - decoders raise anything for a damaged file, and the input is hostile
             raise ReferenceFault(name, f"{_UNREADABLE}: {str(error)[:200]}") from None
     pixels = _finished(square, box.width, longest_side, notes)
+    light = find_light(_sampled(pixels))
     if chosen.flatten:
-        pixels = _evened(pixels, notes)
+        notes.append(f"light flattened (it changed by {light.range_stops:.2f} stops)")
+        pixels = flattened(pixels, light)
+    elif light.uneven:
+        notes.append(f"hint: the light changes by {light.range_stops:.1f} stops over the picture; flatten takes it out")
     whole.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
+    # What light alone does to one material is told above.
+    if chosen.crop is None and chosen.mask is None and not light.uneven:
+        _hint_at_square(_pixels(whole), source.size, notes)
     return Reference(
         id=id or (name if path.name != Path(name).name else path.stem),
         image_srgb=_frozen(pixels),
@@ -239,10 +246,20 @@ def _finished(square: Image.Image, side_px: int, longest_side: int, notes: list[
     return _pixels(square)
 
 
-def _evened(pixels: FloatArray, notes: list[str]) -> FloatArray:
-    light = find_light(pixels)
-    notes.append(f"light flattened (it changed by {light.range_stops:.2f} stops)")
-    return flattened(pixels, light)
+def _hint_at_square(whole: FloatArray, size: tuple[int, int], notes: list[str]) -> None:
+    found = propose_square(whole)
+    if found is not None and found.mixed:
+        box = found.box(size)
+        notes.append(
+            f"hint: the picture seems to hold more than one material; the most homogeneous square, {box.width} pixels "
+            f"at ({box.left}, {box.top}), is what crop auto takes"
+        )
+
+
+def _sampled(pixels: FloatArray) -> FloatArray:
+    """Every n-th pixel, as many as the slow changes of light need."""
+    step = max(min(pixels.shape[:2]) // (2 * THUMBNAIL_SIDE), 1)
+    return pixels[::step, ::step]
 
 
 def _pixels(image: Image.Image) -> FloatArray:

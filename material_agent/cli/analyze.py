@@ -2,58 +2,107 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from material_agent.cli.options import Json, PatchSize
+from material_agent.cli.options import CropArea, Flatten, Json, MaskFile, PatchSize, PictureScale
 from material_agent.cli.output import Reply
 from material_agent.errors import BadInput
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from references import Analysis
+    from references import Analysis, Reference
 
 
 def analyze(
     reference: Annotated[str, typer.Argument(help="A picture, or the name of a bundled reference.")],
     patch_size: PatchSize = 1.0,
+    crop: CropArea = None,
+    scale: PictureScale = None,
+    mask: MaskFile = None,
+    flatten: Flatten = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Draw an overview into this picture.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> Reply:
-    """Measure a reference and name the structures that may have made it, most probable first."""
+    """Measure a reference and name what it may show and the structures that may have made it, most probable first."""
+    from references import Preparation, load_reference
     from references import analyze as analyse
-    from references import load_reference
 
-    picture = load_reference(reference)
-    analysis = analyse(picture, patch_size_m=patch_size)
-    lines = [f"{picture.id}: {picture.size[0]}×{picture.size[1]} pixels", *(f"note: {note}" for note in picture.notes)]
-    for hypothesis in analysis.inferred.hypotheses:
-        lines.append(f"  {hypothesis.probability:.2f}  {hypothesis.structure}: {'; '.join(hypothesis.evidence)}")
-    for cue in analysis.inferred.cues:
-        lines.append(f"  {cue.channel} {cue.value:.2f} ({cue.confidence:.0%} sure): {cue.reason}")
+    chosen = Preparation.parse(crop=crop, scale=scale, mask=mask, flatten=flatten)
+    picture = load_reference(reference, preparation=chosen)
+    analysis = analyse(picture, patch_size_m=picture.patch_size_m or patch_size)
+    proposal = _proposal(picture)
     if output is not None:
-        draw_overview(picture.image_srgb, analysis, output)
-        lines.append(str(output))
+        draw_overview(picture, analysis, output)
     data = {
         "overview": output,
-        "reference": {"id": picture.id, "sha256": picture.sha256, "size": picture.size, "notes": picture.notes},
+        "reference": {
+            "id": picture.id,
+            "sha256": picture.sha256,
+            "size": picture.size,
+            "square": picture.square,
+            "notes": picture.notes,
+        },
+        "proposal": proposal,
         "analysis": analysis.to_json(),
     }
-    return Reply("analyze", data, "\n".join(lines))
+    lines = [f"{picture.id}: {picture.size[0]}×{picture.size[1]} pixels", *(f"note: {note}" for note in picture.notes)]
+    return Reply("analyze", data, "\n".join([*lines, *_text(analysis), *([str(output)] if output else [])]))
 
 
-def draw_overview(image_srgb: npt.NDArray[np.float32], analysis: Analysis, path: Path) -> None:
+def _proposal(picture: Reference) -> dict[str, object] | None:
+    """The most homogeneous square of the whole picture, and whether it is worth taking."""
+    from references import propose_square
+
+    found = None if picture.whole_srgb is None else propose_square(picture.whole_srgb)
+    if found is None:
+        return None
+    box = found.box(picture.size)
+    square = {"left": box.left, "top": box.top, "width": box.width, "height": box.height}
+    return {
+        "square": square,
+        "unevenness": found.unevenness,
+        "whole_unevenness": found.whole_unevenness,
+        "holds_more_than_material": found.mixed,
+    }
+
+
+def _text(analysis: Analysis) -> list[str]:
+    """What was measured, then what is inferred."""
+    measured = analysis.measured
+    lines = [f"measured on {measured.size_px}×{measured.size_px} pixels, {measured.patch_size_m:g} m a side"]
+    if analysis.lattice is not None:
+        along, across = analysis.lattice.counts
+        lines.append(
+            f"  repeats: {along:.1f} × {across:.1f} cells, offset {analysis.lattice.offset:.2f}, "
+            f"strength {analysis.lattice.strength:.2f}"
+        )
+    elif measured.bands is not None:
+        lines.append(f"  bands: {measured.bands.count:.1f}, strength {measured.bands.strength:.2f}")
+    else:
+        lines.append("  no repetition")
+    found, light = analysis.orientation, measured.light
+    lines.append(f"  direction {round(math.degrees(found.angle_rad)) % 180}°, coherence {found.coherence:.2f}")
+    lines.append("  energy " + ", ".join(f"{name} {share:.0%}" for name, share in analysis.energies.items()))
+    lines.append(f"  light changes by {light.range_stops:.2f} stops" + (": uneven" if light.uneven else ""))
+    lines.append("inferred")
+    for item in analysis.families[:5]:
+        lines.append(f"  {item.probability:.2f}  {item.family} ({item.structure}): {'; '.join(item.evidence)}")
+    for cue in analysis.cues:
+        lines.append(f"  {cue.channel} {cue.value:.2f} ({cue.confidence:.0%} sure): {cue.reason}")
+    return lines
+
+
+def draw_overview(picture: Reference, analysis: Analysis, path: Path) -> None:
     """Write the overview as a picture of the kind that the name says. Raises `BadInput` for an unknown kind."""
     from references.analysis.overview import overview
 
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        overview(image_srgb, analysis).save(path)
+        overview(picture.image_srgb, analysis, picture).save(path)
     except ValueError as error:
         raise BadInput(f"expected a picture's name such as overview.png, got {path}") from error

@@ -43,7 +43,7 @@ from material_agent.cli.models import (
     model_settings,
     spending,
 )
-from material_agent.cli.options import Jobs, Json, Output, PatchSize
+from material_agent.cli.options import CropArea, Flatten, Jobs, Json, MaskFile, Output, PatchSize, PictureScale
 from material_agent.cli.output import Reply
 
 if TYPE_CHECKING:
@@ -67,6 +67,10 @@ def fit(
     ] = None,
     jobs: Jobs = 2,
     patch_size: PatchSize = 1.0,
+    crop: CropArea = None,
+    scale: PictureScale = None,
+    mask: MaskFile = None,
+    flatten: Flatten = False,
     actor: ActorName = "builtin",
     reflector: ReflectorName = "",
     base_url: BaseUrl = "",
@@ -106,6 +110,10 @@ def fit(
         "shared_memory": shared_memory,
         "jobs": jobs,
         "patch_size_m": patch_size,
+        "crop": crop,
+        "scale": scale,
+        "mask": mask,
+        "flatten": flatten,
         "max_nodes": max_nodes,
         "max_steps": max_steps,
         "tune": not no_tune,

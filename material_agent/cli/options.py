@@ -24,3 +24,26 @@ PatchSize = Annotated[
 ]
 TimeLimit = Annotated[float, typer.Option(callback=_positive, help="Seconds after which the render is stopped.")]
 Samples = Annotated[int, typer.Option(min=1, max=65536, help="Cycles samples for each pixel.")]
+CropArea = Annotated[
+    str | None,
+    typer.Option(
+        "--crop",
+        metavar="AREA",
+        help="Part to use, LEFT,TOP,WIDTH,HEIGHT in pixels, or auto: the most homogeneous square.",
+        show_default=False,
+    ),
+]
+PictureScale = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="SIZE",
+        help="Size of the used square, such as 30cm, or resolution, such as 500px/m; goes before --patch-size.",
+        show_default=False,
+    ),
+]
+MaskFile = Annotated[
+    Path | None,
+    typer.Option("--mask", help="A picture of the same size, light where the material is.", show_default=False),
+]
+Flatten = Annotated[bool, typer.Option("--flatten", help="Take uneven light out of the picture.")]

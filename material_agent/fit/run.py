@@ -40,7 +40,7 @@ from material_agent.memory import Memory, reference_features
 from material_agent.plausibility import varying_channels
 from material_agent.react import StopRules
 from material_agent.reflexion import Outer, Plan
-from references import Reference, load_reference
+from references import Preparation, Reference, load_reference
 from references.analysis import Analysis, analyze
 from renderer import BlenderPool, RenderCache, RenderSettings, export_blend
 from renderer.protocol import Renderer
@@ -81,8 +81,8 @@ def run_fit(
     """Fit a material to `config.reference`; everything is written to the folder `config.out`.
 
     `reference` is the picture when it has been loaded already, under an id or with a crop of the caller's; its patch
-    size goes before that of `config`. `run_id` names the run in memory and result, by default made of reference, seed and
-    folder. `renderer` is used and left open when given, otherwise a pool of `config.jobs`
+    size goes before that of `config`. `run_id` names the run in memory and result, by default made of reference, seed
+    and folder. `renderer` is used and left open when given, otherwise a pool of `config.jobs`
     workers lives as long as the run.
     `progress` hears every event. `report` writes the report into the run folder, at the end. With `resume` the run in
     the folder goes on: finished attempts, ledger and best are kept, an interrupted attempt is repeated from its start.
@@ -92,7 +92,7 @@ def run_fit(
     the reference, the evaluator and the renderer (`ReferenceFault`, `EvaluatorError` for a picture too small to judge
     by, `BlenderUnavailable`), before anything is spent or replaced.
     """
-    reference = reference or load_reference(config.reference)
+    reference = reference or _load(config)
     if reference.patch_size_m is not None:
         config = config.model_copy(update={"patch_size_m": reference.patch_size_m})
     target = Target.from_image(reference.image_srgb)
@@ -309,6 +309,11 @@ class _Run:
             except PackageNotFoundError:
                 continue
         return found
+
+
+def _load(config: RunConfig) -> Reference:
+    chosen = Preparation.parse(crop=config.crop, scale=config.scale, mask=config.mask, flatten=config.flatten)
+    return load_reference(config.reference, preparation=chosen)
 
 
 def _run_id(config: RunConfig, reference: Reference) -> str:

@@ -1,4 +1,4 @@
-"""An overview picture of an analysis, drawn on the reference: lattice, direction, regions, spectrum, colours."""
+"""An overview picture of an analysis: every measurement drawn on the reference, and the conclusions below, apart."""
 
 from __future__ import annotations
 
@@ -9,47 +9,84 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluators.functional.color import linear_to_srgb
-from references.analysis.features import grain_direction
+from evaluators.functional.orientation import Orientation
+from references.analysis import panels
 from references.analysis.model import Analysis
-from renderer.images import quantize
+from references.analysis.panels import PANEL, PAPER
+from references.load import Reference
+from references.square import Proposal, propose_square
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
-PANEL, GAP, CAPTION = 320, 12, 20
-BACKGROUND, INK, ROW_COLOR, STEP_COLOR = (250, 250, 248), (30, 30, 30), (255, 210, 0), (0, 200, 90)
+GAP, CAPTION, LINE, COLUMNS = 12, 20, 16, 4
+INK, MEASURED_COLOR, INFERRED_COLOR = (30, 30, 30), (20, 90, 150), (150, 70, 20)
+_BAR = 120
+_FAMILIES_SHOWN = 6
 
 # Pillow's own font has no glyphs for these.
-_PLAIN = str.maketrans({"×": "x", "β": "beta", "²": "2", "–": "-"})
+_PLAIN = str.maketrans({"×": "x", "β": "beta", "²": "2", "–": "-", "“": '"', "”": '"', "…": "..."})
 
 
-def overview(image_srgb: FloatArray, analysis: Analysis) -> Image.Image:
-    """Draw an analysis of an sRGB picture (N, N, 3) in [0, 1] as an RGB picture of six panels and the hypotheses."""
-    base = _to_image(image_srgb)
-    panels = (
-        ("reference", base),
-        (_lattice_caption(analysis), _lattice_panel(base, analysis)),
-        (_direction_caption(analysis), _direction_panel(base, analysis)),
-        (_region_caption(analysis), _region_panel(analysis)),
-        (f"log power by direction and scale; β {analysis.slope.beta:.2f}", _spectrum_panel(analysis)),
-        ("palette; colours along the main axis", _color_panel(analysis)),
+def overview(image_srgb: FloatArray, analysis: Analysis, reference: Reference | None = None) -> Image.Image:
+    """Draw an analysis of an sRGB picture (N, N, 3) in [0, 1]: eight panels, then what was measured and inferred.
+
+    With the `reference` the first panel shows all of its file, with the used and the proposed square.
+    """
+    base = panels.picture(image_srgb)
+    shown = (
+        _first(base, reference),
+        (_lattice_caption(analysis), panels.lattice_lines(base, image_srgb, analysis)),
+        (_direction_caption(analysis), panels.directions(base)),
+        (_region_caption(analysis), panels.region_borders(base, analysis)),
+        (_palette_caption(analysis), panels.colors(analysis)),
+        ("power spectrum, log; rings: waves of the lattice", panels.power(image_srgb, analysis)),
+        (
+            f"power by frequency, slope {analysis.slope.beta:.2f}, r² {analysis.slope.r2:.2f}",
+            panels.scales(image_srgb, analysis),
+        ),
+        (_light_caption(analysis), panels.light(base, analysis)),
     )
-    lines = [part for line in _sentences(analysis) for part in textwrap.wrap(line, 150, subsequent_indent="    ")]
-    height = 2 * (PANEL + CAPTION + GAP) + GAP + 16 * len(lines) + GAP
-    sheet = Image.new("RGB", (3 * (PANEL + GAP) + GAP, height), BACKGROUND)
+    columns = (_measured_lines(analysis, reference), _inferred_lines(analysis))
+    rows = -(-len(shown) // COLUMNS)
+    width = COLUMNS * (PANEL + GAP) + GAP
+    top = rows * (PANEL + CAPTION + GAP) + GAP
+    count = max(len(columns[0]), len(columns[1]) + _FAMILIES_SHOWN)
+    sheet = Image.new("RGB", (width, top + LINE * (count + 2) + GAP), PAPER)
     draw = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(12)
-    for k, (caption, panel) in enumerate(panels):
-        left, top = GAP + (k % 3) * (PANEL + GAP), GAP + (k // 3) * (PANEL + CAPTION + GAP)
-        draw.text((left, top), caption.translate(_PLAIN), fill=INK, font=font)
-        sheet.paste(panel, (left, top + CAPTION))
-    for k, line in enumerate(lines):
-        draw.text((GAP, 2 * (PANEL + CAPTION + GAP) + GAP + 16 * k), line.translate(_PLAIN), fill=INK, font=font)
+    for k, (caption, panel) in enumerate(shown):
+        left, upper = GAP + (k % COLUMNS) * (PANEL + GAP), GAP + (k // COLUMNS) * (PANEL + CAPTION + GAP)
+        draw.text((left, upper), caption.translate(_PLAIN), fill=INK, font=font)
+        sheet.paste(panel, (left, upper + CAPTION))
+    _write(draw, (GAP, top), "MEASURED", MEASURED_COLOR, columns[0], font)
+    middle = width // 3 + GAP
+    draw.text((middle, top), "INFERRED", fill=INFERRED_COLOR, font=font)
+    for k, item in enumerate(analysis.families[:_FAMILIES_SHOWN]):
+        y = top + LINE * (k + 1) + 4
+        draw.rectangle([middle, y + 2, middle + _BAR * item.probability, y + 12], fill=INFERRED_COLOR)
+        draw.text(
+            (middle + _BAR + 8, y), f"{item.probability:.2f}  {item.family} ({item.structure})", fill=INK, font=font
+        )
+    _write(draw, (middle, top + LINE * _FAMILIES_SHOWN), "", INFERRED_COLOR, columns[1], font)
     return sheet
 
 
-def _to_image(image_srgb: FloatArray) -> Image.Image:
-    return Image.fromarray(quantize(image_srgb)).resize((PANEL, PANEL), Image.Resampling.LANCZOS)
+def _write(
+    draw: ImageDraw.ImageDraw, place: tuple[int, int], title: str, color: panels.Color, lines: list[str], font: Any
+) -> None:
+    draw.text(place, title, fill=color, font=font)
+    for k, line in enumerate(lines, 1):
+        draw.text((place[0], place[1] + LINE * k + 4), line.translate(_PLAIN), fill=INK, font=font)
+
+
+def _first(base: Image.Image, reference: Reference | None) -> tuple[str, Image.Image]:
+    if reference is None or reference.whole_srgb is None or reference.square is None:
+        return "reference", base
+    (width, height), square = reference.size, reference.square
+    used = (square.left / width, square.top / height, square.width / width, square.height / height)
+    proposal: Proposal | None = propose_square(reference.whole_srgb)
+    caption = f"file {width}×{height}; used: yellow" + ("; proposed: green" if proposal and proposal.mixed else "")
+    return caption, panels.whole(reference.whole_srgb, used, proposal)
 
 
 def _lattice_caption(analysis: Analysis) -> str:
@@ -60,39 +97,14 @@ def _lattice_caption(analysis: Analysis) -> str:
     return f"{bands.count:.1f} bands, strength {bands.strength:.2f}" if bands is not None else "no repetition"
 
 
-def _lattice_panel(base: Image.Image, analysis: Analysis) -> Image.Image:
-    panel = base.copy()
-    lattice = analysis.lattice
-    if lattice is None:
-        return panel
-    draw = ImageDraw.Draw(panel)
-    factor = PANEL / analysis.measured.size_px
-    row, step = (np.array(v) * factor for v in lattice.vectors)
-    centre = np.array([PANEL / 2, PANEL / 2])
-    reach = int(2 * PANEL / min(np.hypot(*row), np.hypot(*step))) + 1
-    for j in range(-reach, reach + 1):
-        start = centre + j * step
-        draw.line([*(start - row * reach), *(start + row * reach)], fill=ROW_COLOR, width=1)
-        for i in range(-reach, reach + 1):
-            corner = start + i * row
-            draw.line([*corner, *(corner + step)], fill=STEP_COLOR, width=1)
-    return panel
-
-
 def _direction_caption(analysis: Analysis) -> str:
-    best = grain_direction(analysis.measured)
-    return f"direction {np.degrees(best.angle_rad):.0f}°, coherence {best.coherence:.2f}"
+    found = analysis.orientation
+    trusted = "" if found.coherence > 0.3 else " (no direction)"
+    return f"direction {_degrees(found)}°, coherence {found.coherence:.2f}{trusted}"
 
 
-def _direction_panel(base: Image.Image, analysis: Analysis) -> Image.Image:
-    panel = base.copy()
-    best = grain_direction(analysis.measured)
-    along = np.array([np.cos(best.angle_rad), -np.sin(best.angle_rad)]) * PANEL * 0.45 * best.coherence
-    centre = np.array([PANEL / 2, PANEL / 2])
-    draw = ImageDraw.Draw(panel)
-    draw.line([*(centre - along), *(centre + along)], fill=(0, 0, 0), width=6)
-    draw.line([*(centre - along), *(centre + along)], fill=ROW_COLOR, width=3)
-    return panel
+def _degrees(found: Orientation) -> int:
+    return round(float(np.degrees(found.angle_rad))) % 180
 
 
 def _region_caption(analysis: Analysis) -> str:
@@ -101,45 +113,35 @@ def _region_caption(analysis: Analysis) -> str:
     return f"{tone} region {100 * split.share:.0f} %, confidence {split.confidence:.2f}"
 
 
-def _region_panel(analysis: Analysis) -> Image.Image:
-    regions = analysis.regions
-    colors = np.where(regions.split.minority[..., None], regions.minority_color, regions.majority_color)
-    return _to_image(colors)
+def _palette_caption(analysis: Analysis) -> str:
+    return f"palette; main colour axis, {100 * analysis.color_axis.explained:.0f} % of the variance"
 
 
-def _spectrum_panel(analysis: Analysis) -> Image.Image:
-    power = analysis.measured.polar_log_power
-    low, high = float(power.min()), float(power.max())
-    grey = quantize((power - low) / max(high - low, 1e-6))
-    # Low frequencies at the bottom, wave-vector angle from 0° on the left.
-    return Image.fromarray(grey[::-1]).resize((PANEL, PANEL), Image.Resampling.NEAREST).convert("RGB")
+def _light_caption(analysis: Analysis) -> str:
+    found = analysis.measured.light
+    return f"light changes by {found.range_stops:.2f} stops: " + ("uneven" if found.uneven else "even, or material")
 
 
-def _color_panel(analysis: Analysis) -> Image.Image:
-    panel = Image.new("RGB", (PANEL, PANEL), BACKGROUND)
-    draw = ImageDraw.Draw(panel)
-    left = 0.0
-    for color, share in zip(*analysis.palette, strict=True):
-        right = left + float(share) * PANEL
-        draw.rectangle([left, 0, right, PANEL // 2], fill=_byte(color))
-        left = right
-    shown = linear_to_srgb(analysis.color_axis.quantile_colors_linear)
-    for x in range(PANEL):
-        color = shown[round(x / (PANEL - 1) * (len(shown) - 1))]
-        draw.line([x, PANEL // 2 + GAP, x, PANEL], fill=_byte(color))
-    return panel
-
-
-def _byte(color: FloatArray) -> tuple[int, int, int]:
-    red, green, blue = (round(float(c) * 255) for c in color)
-    return red, green, blue
-
-
-def _sentences(analysis: Analysis) -> list[str]:
-    energies = ", ".join(f"{name} {100 * share:.0f} %" for name, share in analysis.energies.items())
-    ranked = [
-        f"{h.structure} {100 * h.probability:.0f} %: {'; '.join(h.evidence) or 'nothing speaks for it'}"
-        for h in analysis.hypotheses[:4]
+def _measured_lines(analysis: Analysis, reference: Reference | None) -> list[str]:
+    measured, split = analysis.measured, analysis.regions.split
+    regions = (("smaller", analysis.regions.minority_blobs), ("larger", analysis.regions.majority_blobs))
+    lines = [
+        f"{measured.size_px}×{measured.size_px} pixels, {measured.patch_size_m:g} m a side",
+        f"luma {measured.luma.mean:.2f}, contrast {measured.luma.contrast:.3f}, skewness {measured.luma.skewness:.1f}",
+        f"dominant size 1/{measured.dominant.cycles:.0f} of a side, {measured.dominant.prominence:.1f} × the median",
+        *(f"{name}: {found.coherence:.2f} along {_degrees(found)}°" for name, found in measured.anisotropy.items()),
+        f"region widths {split.minority_width:.3f} and {split.majority_width:.3f} of a side",
+        *(f"{name} region: {b.number} parts, round {b.roundness:.2f}, solid {b.solidity:.2f}" for name, b in regions),
+        f"lines: light {measured.lines.light:.2f}, dark {measured.lines.dark:.2f}",
+        f"concentricity {measured.rings.concentricity:.2f}",
     ]
-    cues = [f"{c.channel} ({c.kind}) {c.value:.2f}, confidence {c.confidence:.2f}: {c.reason}" for c in analysis.cues]
-    return [f"Measured: energy {energies}; contrast {analysis.measured.luma.contrast:.3f}", "Inferred:", *ranked, *cues]
+    if reference is not None:
+        lines += [part for note in reference.notes for part in textwrap.wrap(note, 70)]
+    return lines
+
+
+def _inferred_lines(analysis: Analysis) -> list[str]:
+    first = analysis.families[0]
+    told = [f"{first.family}: {'; '.join(first.evidence) or 'nothing speaks for it'}"]
+    told += [f"{c.channel} ({c.kind}) {c.value:.2f}, confidence {c.confidence:.2f}: {c.reason}" for c in analysis.cues]
+    return [part for line in told for part in textwrap.wrap(line, 140, subsequent_indent="    ")]
