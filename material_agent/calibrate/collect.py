@@ -103,9 +103,12 @@ def renderer(resolution: int, samples: int, cache: Path) -> Iterator[Render]:
         yield partial(render, router)
 
 
-def collect(materials: Sequence[Material], wanted: Sequence[Material], cache: Path, say: Say) -> Table:
+def collect(
+    materials: Sequence[Material], wanted: Sequence[Material], cache: Path, say: Say, *, at_hand: bool = False
+) -> Table:
     """Make, render and measure the samples of those `wanted`; parts already in `cache` are read from there.
 
+    With `at_hand` nothing is measured: what is not in the cache is left out, and said.
     What serves as another material comes from all the `materials`, so that a part does not depend on what is wanted.
     Raises `WeightsUnavailableError` without the network: thresholds that leave it out would not be those in use.
     """
@@ -120,6 +123,9 @@ def collect(materials: Sequence[Material], wanted: Sequence[Material], cache: Pa
             path = cache / "distances" / f"{_key(material, others, table)}.json"
             if path.is_file():
                 part = load(path)
+            elif at_hand:
+                say(f"{number} of {len(wanted)}: {material.id} is not in {cache}: left out")
+                continue
             else:
                 samples = (
                     samples_of_graph(material, others, render, table)

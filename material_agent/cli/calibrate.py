@@ -29,6 +29,9 @@ def calibrate(
     per_family: Annotated[
         int | None, typer.Option("--per-family", min=1, help="Bundled materials of each family.", show_default=False)
     ] = None,
+    at_hand: Annotated[
+        bool, typer.Option("--at-hand", help="Measure nothing: fit on what the cache holds of an earlier run.")
+    ] = False,
     json: Json = False,
 ) -> Reply:
     """Fit the evaluator's weights and thresholds on materials of known truth, and say how right they are."""
@@ -38,10 +41,11 @@ def calibrate(
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    materials = [*bundled_materials(), *photographs(photos, say)]
-    table = collect(materials, chosen(materials, per_family), cache, say)
+    materials = [*photographs(photos, say), *bundled_materials()]
+    table = collect(materials, chosen(materials, per_family), cache, say, at_hand=at_hand)
     command = "material-agent calibrate" + (" --photos DIR" if photos else "")
     command += f" --per-family {per_family}" if per_family else ""
+    command += " --at-hand" if at_hand else ""
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     result = calibrated(table, command=command, date=date)
     write(result, output)
