@@ -26,7 +26,7 @@ from _report import finish, table
 
 from renderer.preview import PreviewEngine
 from renderer.preview.parity import SUBJECT, Case, cases
-from renderer.preview.slopes import Slope, slopes, tamed
+from renderer.preview.slopes import Slope, differentiable, slopes, tamed
 
 LARGEST_ERROR, SMOOTH_SHARE, SIDE = 0.01, 0.5, 12
 
@@ -34,12 +34,7 @@ LARGEST_ERROR, SMOOTH_SHARE, SIDE = 0.01, 0.5, 12
 def measured(engine: PreviewEngine, case: Case, rng: np.random.Generator) -> list[Slope]:
     """The derivatives of one case by the subject's numbers and by the coordinates that feed it."""
     kernel = engine.compile(tamed(case.requests[0].graph, SUBJECT))
-    keys = [
-        key
-        for key in kernel.parameters
-        if kernel.parameter(*key).curve is None
-        and (key[0] == SUBJECT or (key[0].startswith("map ") and key[1] == "Location"))
-    ]
+    keys = differentiable(kernel, SUBJECT)
     return slopes(kernel, keys, rng, SIDE) if keys else []
 
 

@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from graph_api.catalog import load_catalog
 from graph_api.model import Graph
 from renderer.preview.contract import FloatArray, Key
 from renderer.preview.engine import Kernel
 
-STEPS = (4e-3, 1e-3, 2.5e-4, 6.25e-5)
+STEPS = (6.4e-2, 1.6e-2, 4e-3, 1e-3, 2.5e-4, 6.25e-5)
 """Of the value, at least of one: from wide enough for float32 to narrow against the cells of a fine texture."""
 # Differences that agree this far are an eighth of a percent from the derivative: the error falls with the step squared.
 _AGREE = 0.02
 # Values up to which a texture is tame enough for differences, by input.
 _TAME = {"Scale": 4.0, "Detail": 0.7, "Distortion": 0.3, "Lacunarity": 2.0, "Detail Scale": 1.0}
-# Differences of float32 values of size one are uncertain by this much, before they are divided by the step.
-_ROUNDING = 4e-7
+# Differences are uncertain by this much, before they are divided by the step: sines of large phases, in Wave and Magic,
+# are rounded that much coarser than their values.
+_ROUNDING = 4e-6
 # What of that is left in a sum over pixels, whose errors partly cancel.
 _TYPICAL = 0.1
 
@@ -55,6 +57,21 @@ class Slope:
         """Distance from the differences, beyond rounding, in parts of `size`."""
         apart = max(0.0, abs(self.expected - self.found) - self.floor)
         return apart / self.size if self.size > 0 else float(apart > 0)
+
+
+def differentiable(kernel: Kernel, subject: str) -> list[Key]:
+    """The parameters that derivatives are checked by: the subject's numbers, and the places of what feeds it.
+
+    Whole numbers and curve points have no derivative.
+    """
+    kind = load_catalog().node(kernel.plan.structure.steps[kernel.plan.nodes.index(subject)].type)
+    whole = {name for name, prop in kind.properties.items() if prop.type == "int"} if kind is not None else set()
+    return [
+        (node, key)
+        for node, key in kernel.parameters
+        if kernel.parameter(node, key).curve is None
+        and ((node == subject and key not in whole) or (node.startswith("map ") and key == "Location"))
+    ]
 
 
 def slopes(
@@ -112,8 +129,9 @@ def _differences(drawn: Numbers, size: float) -> tuple[Numbers, Numbers, Numbers
     """Of pictures up and down each step and in the middle: the differences, their rounding, where to trust them."""
     pairs, middle_value = drawn[:-1].reshape(len(STEPS), 2, *drawn.shape[1:]), drawn[-1]
     slopes_by_step = [(pair[0] - pair[1]) / (2 * step * size) for pair, step in zip(pairs, STEPS, strict=True)]
-    noise = [_ROUNDING * np.maximum(1.0, np.abs(pair[0])) / (step * size) for pair, step in zip(pairs, STEPS,
-                                                                                              strict=True)]  # fmt: skip
+    noise = [
+        _ROUNDING * np.maximum(1.0, np.abs(pair[0])) / (step * size) for pair, step in zip(pairs, STEPS, strict=True)
+    ]
     best, rounding, smooth = slopes_by_step[-1], noise[-1], np.zeros(slopes_by_step[0].shape, bool)
     for index in range(len(STEPS) - 2):
         middle, error = slopes_by_step[index + 1], noise[index + 1]

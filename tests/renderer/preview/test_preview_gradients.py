@@ -7,7 +7,7 @@ import pytest
 
 from renderer.preview import PreviewEngine, missing
 from renderer.preview.parity import SUBJECT, cases
-from renderer.preview.slopes import Slope, slopes, tamed
+from renderer.preview.slopes import Slope, differentiable, slopes, tamed
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 # Constants, and what other nodes' cases cover at a quarter of the cost; the benchmark has all.
@@ -46,12 +46,7 @@ def measured(engine: PreviewEngine, node_type: str) -> list[Slope]:
     result = []
     for case in chosen:
         kernel = engine.compile(tamed(case.requests[0].graph, SUBJECT))
-        keys = [
-            key
-            for key in kernel.parameters
-            if kernel.parameter(*key).curve is None
-            and (key[0] == SUBJECT or (key[0].startswith("map ") and key[1] == "Location"))
-        ]
+        keys = differentiable(kernel, SUBJECT)
         result += slopes(kernel, keys, rng, 8) if keys else []
     return result
 
