@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from material_agent.budget import Resource
 
@@ -34,13 +34,15 @@ class RunConfig(BaseModel):
     """The settings of one run; the same settings on the same machine give the same graph and score.
 
     `reference`: path of a picture or name of a bundled one; `crop`, `scale`, `mask` and `flatten` as
-    `references.Preparation.parse` reads them, a scale going before `patch_size_m`. `out`: the run folder. `limits` overrides what the
-    quality level sets for the whole run. `step_resolution` is the side in pixels of an actor's renders,
-    `report_resolution` that of the final one. `jobs`: Blender workers; results do not depend on it.
+    `references.Preparation.parse` reads them, a scale going before `patch_size_m`. `out`: the run folder. `limits`
+    overrides what the quality level sets for the whole run. `step_resolution` is the side in pixels of an actor's
+    renders, `report_resolution` that of the final one. `jobs`: Blender workers; results do not depend on it.
     `shared_memory`: a database that several runs share; without it memory lives in the run folder.
     `network`: whether the evaluator uses its deep statistics ("off": weight-free ones only).
     `no_progress_actions`: K of the stop rule, None for the quality level's.
     `tune`: whether an actor may ask for a search over numbers that it names.
+    `start`: a material to refine (`FILE.blend[:MATERIAL]`, a graph `.json` or a run folder) in the place of the plain
+    start graph. `locks` and `only` say what of it must stay: see `graph_api.locking.locks_for`.
     `search_engine`: what draws the candidates of a search ("auto": the preview where it is installed and can, else
     Blender). What is judged in full and reported is always Blender's.
     """
@@ -73,6 +75,15 @@ class RunConfig(BaseModel):
     no_progress_actions: int | None = Field(default=None, ge=1)
     tune: bool = True
     search_engine: Literal["auto", "blender"] = "auto"
+    start: str = ""
+    locks: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _locks_have_a_start(self) -> RunConfig:
+        if (self.locks or self.only) and not self.start:
+            raise ValueError("locks need a material to start from")
+        return self
 
     @property
     def effort(self) -> Quality:

@@ -8,6 +8,7 @@ from typing import Any
 
 from material_agent.events import ADAPTER
 from material_agent.fit import RunResult
+from references.analysis.schema import analysis_schema
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 
@@ -16,6 +17,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     """The schemas by file name."""
     events = ADAPTER.json_schema(mode="serialization")
     return {
+        "analysis.schema.json": {"$schema": DIALECT, **analysis_schema()},
         "events.schema.json": {"$schema": DIALECT, "title": "One line of events.jsonl", **events},
         "result.schema.json": {"$schema": DIALECT, **RunResult.model_json_schema(mode="serialization")},
     }

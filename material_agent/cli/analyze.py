@@ -26,6 +26,10 @@ def analyze(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Draw an overview into this picture.", show_default=False)
     ] = None,
+    region_mask: Annotated[
+        Path | None,
+        typer.Option(help="Write the smaller of the two regions as a black and white PNG.", show_default=False),
+    ] = None,
     json: Json = False,
 ) -> Reply:
     """Measure a reference and name what it may show and the structures that may have made it, most probable first."""
@@ -38,8 +42,11 @@ def analyze(
     proposal = _proposal(picture)
     if output is not None:
         draw_overview(picture, analysis, output)
+    if region_mask is not None:
+        write_mask(analysis, region_mask)
     data = {
         "overview": output,
+        "region_mask": region_mask,
         "reference": {
             "id": picture.id,
             "sha256": picture.sha256,
@@ -51,7 +58,9 @@ def analyze(
         "analysis": analysis.to_json(),
     }
     lines = [f"{picture.id}: {picture.size[0]}×{picture.size[1]} pixels", *(f"note: {note}" for note in picture.notes)]
-    return Reply("analyze", data, "\n".join([*lines, *_text(analysis), *([str(output)] if output else [])]))
+    return Reply(
+        "analyze", data, "\n".join([*lines, *_text(analysis), *(str(path) for path in (output, region_mask) if path)])
+    )
 
 
 def _proposal(picture: Reference) -> dict[str, object] | None:
@@ -106,3 +115,13 @@ def draw_overview(picture: Reference, analysis: Analysis, path: Path) -> None:
         overview(picture.image_srgb, analysis, picture).save(path)
     except ValueError as error:
         raise BadInput(f"expected a picture's name such as overview.png, got {path}") from error
+
+
+def write_mask(analysis: Analysis, path: Path) -> None:
+    """Write the smaller region, white, at the size that was measured. Raises `BadInput` for a name that is no PNG."""
+    from renderer.images import quantize, write_png
+
+    if path.suffix.lower() != ".png":
+        raise BadInput(f"expected a name that ends in .png for the mask, got {path}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_png(path, quantize(analysis.regions.split.minority.astype("float32")))

@@ -2,11 +2,13 @@ import json
 import os
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
 from references import ReferenceFault, analyze, bundled_names, load_reference
 from references.analysis import FAMILIES, STRUCTURES, overview
+from references.analysis.schema import analysis_schema
 from references.bundled import bundled
 from references.synthetic import direction_error_deg, lattice_error
 
@@ -158,3 +160,13 @@ def test_photographs(name):
 
 def test_names_are_listed():
     assert set(bundled_ids()) < set(bundled_names())
+
+
+@pytest.mark.parametrize("name", ["brick_wall", "wood_fine", "skimage:grass"])
+def test_the_json_is_what_its_schema_says(name):
+    """With a lattice, with bands, with neither."""
+    data = analyze(load_reference(name)).to_json()
+    jsonschema.Draft202012Validator(analysis_schema()).validate(data)
+    data["measured"]["lattice"] = 7
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(analysis_schema()).validate(data)
