@@ -28,8 +28,11 @@ PRIOR, LATTICE = 0.05, 0.04
 """What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
 LEADERS, LEADERS_RESOLUTION = 4, 256
 """Of each structure that survives the race, so many are put before the full judge, whose order is another."""
-SHARES, NEAR = (0.2, 0.2, 0.1), 0.08
-"""Shares of the allowance that refine the finalists; how far behind plain noise may be and still be one of them."""
+RACE, SHARES, NEAR = 0.3, (0.15, 0.12, 0.08), 0.08
+"""Shares of the allowance for the race and for each finalist's refinement; the rest is for edits by the gaps.
+
+How far behind plain noise may be and still be a finalist.
+"""
 PROGRESS = 0.005
 """A smaller rise of the reward does not pay for the nodes of an edit."""
 
@@ -99,7 +102,7 @@ class BuiltinActor:
         return max(0.0, float(share))
 
     def _choose(self, searcher: Searcher, plan: Plan, allowance: float, said: list[str]) -> tuple[Scored | None, str]:
-        found = race(searcher, plan.entries, plan.evidence, 0.4 * allowance, said.append)
+        found = race(searcher, plan.entries, plan.evidence, RACE * allowance, said.append)
         if not found:
             return None, "every hypothesis failed to render"
         # The screen is blind to much: the full judge says which structures deserve the refinement.

@@ -67,6 +67,28 @@ def ordered_colors(pixels_srgb: Array) -> Array:
     return np.asarray((total[high] - total[low]) / (high - low)[:, None])
 
 
+def second_axis(pixels_srgb: Array) -> Array:
+    """What one ramp cannot show: the main axis (3,) of colours about the ordered ones, scene-linear.
+
+    It is one standard deviation long: zero for colours on one line.
+    """
+    pixels = np.asarray(pixels_srgb, dtype=np.float64)
+    lab = rgb2lab(pixels[None])[0]
+    axis = np.linalg.eigh(np.cov(lab, rowvar=False))[1][:, -1]
+    linear = srgb_to_linear(pixels[np.argsort(lab @ axis, kind="stable")])
+    rest = np.concatenate([part - part.mean(axis=0) for part in np.array_split(linear, LEVELS)])
+    values, vectors = np.linalg.eigh(np.cov(rest, rowvar=False))
+    direction = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
+    return np.asarray(np.sqrt(max(values[-1], 0.0)) * direction)
+
+
+def hue_ramp(axis: Array) -> ColorRamp:
+    """For a Mix in LINEAR_LIGHT, A + 2·B − 1: from −2.5 to 2.5 times `axis` over a noise's range about one half."""
+    reach = np.clip(2.5 * axis / 2, -0.5, 0.5)
+    ends = ((0.22, 0.5 - reach), (0.78, 0.5 + reach))
+    return ColorRamp(tuple(ColorStop(at, (float(c[0]), float(c[1]), float(c[2]), 1.0)) for at, c in ends))
+
+
 def span(values: Array, weights: Array | None = None) -> Span:
     """The range and quantiles of a scalar field, optionally of the part where `weights` (a mask in [0, 1]) is high."""
     flat = np.asarray(values, dtype=np.float64).ravel()

@@ -13,13 +13,15 @@ import numpy.typing as npt
 from PIL import Image
 from scipy import ndimage
 
-from material_agent.actors.builtin.color import ordered_colors, srgb_to_linear
+from material_agent.actors.builtin.color import ordered_colors, second_axis, srgb_to_linear
 from material_agent.context import Context
 
 Array = npt.NDArray[np.floating[Any]]
 HARMONICS = 15
 _SAMPLE = 128
 _FEWEST = 64
+_COLOURFUL = 0.02
+"""Deviation off one ramp, scene-linear, from which a second direction of colour shows."""
 _COHERENT, _TWO_REGIONS, _BLOCKS, _STACKED = 0.2, 0.15, 0.4, 0.05
 
 
@@ -61,6 +63,11 @@ class Measurements:
     def colors(self) -> Array:
         """Colours of the whole picture, ordered dark to light (LEVELS, 3), scene-linear."""
         return ordered_colors(self.pixels.reshape(-1, 3))
+
+    @cached_property
+    def second_axis(self) -> Array:
+        """The main axis (3,) of the colours off the ramp, scene-linear, one deviation long."""
+        return second_axis(self.pixels.reshape(-1, 3))
 
     def region_colors(self, figure_share: float) -> tuple[Array, Array]:
         """Ordered colours of ground and figure.
@@ -116,6 +123,9 @@ def measure(context: Context) -> Measurements:
     centred = luma - luma.mean()
     numbers["polarity"] = 1.0 if float((centred**3).mean()) > 0 else -1.0
     pixels, deviation = _thumbnail(image), luma_deviation(srgb_to_linear(image))
+    off_ramp = float(np.linalg.norm(second_axis(pixels.reshape(-1, 3))))
+    if off_ramp > _COLOURFUL:
+        numbers["second_axis"] = min(off_ramp, 1.0)
     if context.decomposition is None:
         return Measurements(numbers, {}, (), pixels, deviation=deviation)
     return replace(_from_analysis(context, numbers, pixels), deviation=deviation)

@@ -21,6 +21,7 @@ _PACKAGE = "material_agent.actors.builtin"
 class Overlay:
     """A branch: its parameters and nodes, and which outputs it takes over; `tune`: base parameters to move with it.
 
+    `color` takes over the base color; such a branch stands behind the ramps.
     `ladder`: values to put before the full judge, of a branch so fine that the screen's small pictures do not show it.
     """
 
@@ -30,8 +31,13 @@ class Overlay:
     nodes: tuple[NodeSpec, ...]
     pattern: str
     height: str
+    color: str
     tune: tuple[str, ...]
     ladder: Mapping[str, tuple[float, ...]]
+
+    def measured_in(self, measured: Measurements) -> bool:
+        """Whether everything that the branch cannot do without was measured."""
+        return all(p.measured in measured.numbers for p in self.parameters if p.hard)
 
 
 @cache
@@ -43,7 +49,7 @@ def overlays() -> Mapping[str, Overlay]:
         data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         made[file.name[:-5]] = Overlay(
             file.name[:-5], data["title"], parameters_from(data["parameters"]), specs(data["nodes"]),
-            data.get("pattern", ""), data.get("height", ""), tuple(data.get("tune", ())),
+            data.get("pattern", ""), data.get("height", ""), data.get("color", ""), tuple(data.get("tune", ())),
             {name: tuple(values) for name, values in data.get("ladder", {}).items()},
         )  # fmt: skip
     return made
@@ -67,19 +73,19 @@ def moves_for(gap: Gap) -> tuple[str, ...]:
 def lay_over(proposal: Proposal, overlay: Overlay, measured: Measurements) -> Proposal | None:
     """The proposal with the overlay's branch; None when it has it already, or when there is nothing to measure from."""
     base, fit = proposal.structure, proposal.fit
-    present = {node.id for node in base.nodes}
+    present = {node.id for node in (*base.nodes, *base.finish)}
     if fit is None or any(node.id in present for node in overlay.nodes):
         return None
-    if any(p.hard and p.measured not in measured.numbers for p in overlay.parameters):
+    if not overlay.measured_in(measured):
         return None
-    outputs = {"@pattern": base.pattern, "@height": base.height or base.pattern}
+    outputs = {"@pattern": base.pattern, "@height": base.height or base.pattern, "@color": base.color or "@color"}
     nodes = tuple(replace(n, links={k: outputs.get(v, v) for k, v in n.links.items()}) for n in overlay.nodes)
     structure = replace(
         base,
-        nodes=base.nodes + nodes,
         parameters=base.parameters + overlay.parameters,
         pattern=overlay.pattern or base.pattern,
         height=overlay.height or base.height or base.pattern,
+        color=overlay.color or base.color,
         overlays=(*base.overlays, overlay.name),
     )
     values = {p.name: measured.numbers.get(p.measured, p.start) if p.measured else p.start for p in overlay.parameters}
@@ -88,7 +94,9 @@ def lay_over(proposal: Proposal, overlay: Overlay, measured: Measurements) -> Pr
     }
     # The range is fixed at the moment of laying over, so that later overlays do not change what weights mean.
     renamed = {f"{overlay.name}_{key}": value for key, value in ranges.items()}
-    structure = replace(structure, nodes=base.nodes + tuple(_renamed(n, overlay.name) for n in nodes))
+    nodes = tuple(_renamed(n, overlay.name) for n in nodes)
+    before, behind = ((), nodes) if overlay.color else (nodes, ())
+    structure = replace(structure, nodes=base.nodes + before, finish=base.finish + behind)
     return Proposal(structure, {**proposal.values, **values, **renamed})
 
 

@@ -9,11 +9,14 @@ import numpy as np
 
 from graph_api.actions import AddNode, Connect, Edit, RemoveNode, SetParam
 from graph_api.model import ColorRamp, Graph
-from material_agent.actors.builtin.color import Array, Light, Span, ramp, span
+from material_agent.actors.builtin.color import Array, Light, Span, hue_ramp, ramp, span
 from material_agent.actors.builtin.expression import evaluate
 from material_agent.actors.builtin.measurements import Measurements
 from material_agent.actors.builtin.structure import NodeSpec, Structure, node_edits, shading, specs
 from material_agent.observation import FloatArray
+
+_COLOR = {"one": "ramp.Color", "two": "colors.Result_Color"}
+"""Where the color branches of the shading file come out."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,15 @@ class Builder:
         """Actions that build the fitted proposal on the start graph."""
         assert proposal.fit is not None, "a proposal is fitted before it is built"
         numbers = {**proposal.values, **self.surface.numbers, **proposal.fit.numbers}
-        color = specs(shading()["two" if proposal.structure.mask else "one"])
-        nodes = color + specs(shading()["surface"])
-        return self._body(proposal) + self._branch(proposal, nodes, numbers, proposal.fit.ramps)
+        structure = proposal.structure
+        color = specs(shading()["two" if structure.mask else "one"])
+        finish = structure.finish
+        if structure.color:
+            finish += (NodeSpec("@shader", "", "", {}, {"Base Color": structure.color}),)
+        nodes = color + finish + specs(shading()["surface"])
+        edits = self._body(proposal) + self._branch(proposal, nodes, numbers, proposal.fit.ramps)
+        # The finish takes the base color over from the ramps: the later of two links into one input stays.
+        return list(_table(edits).values()) if structure.color else edits
 
     def fit(self, proposal: Proposal, probe: FloatArray, height: FloatArray) -> Proposal:
         """The proposal with colours and ranges from its probe: `probe` (H, W, 3), `height` (H, W, 1)."""
@@ -91,7 +100,8 @@ class Builder:
         if not structure.mask:
             scalar = span(pattern)
             numbers |= {"pattern_low": scalar.low, "pattern_high": scalar.high}
-            return replace(proposal, fit=Fit(numbers, {"pattern": ramp(scalar, self.measured.colors, light, contrast)}))
+            ramps = {"pattern": ramp(scalar, self.measured.colors, light, contrast)} | self._hue(structure, light)
+            return replace(proposal, fit=Fit(numbers, ramps))
         share, low, high = self._region(proposal, mask)
         part: Array = np.clip((mask - low) / (high - low), 0, 1)
         ground_colors, figure_colors = self.measured.region_colors(share)
@@ -100,8 +110,12 @@ class Builder:
         ramps = {
             "pattern": ramp(ground, ground_colors, light, contrast),
             "figure": ramp(second, figure_colors, light, contrast),
+            **self._hue(structure, light),
         }
         return replace(proposal, fit=Fit(numbers, ramps))
+
+    def _hue(self, structure: Structure, light: Light) -> dict[str, ColorRamp]:
+        return {"hue": hue_ramp(self.measured.second_axis / light.gain)} if structure.color else {}
 
     def _region(self, proposal: Proposal, mask: Array) -> tuple[float, float, float]:
         """Share of the figure and the mask's range: from the measured area where the mask is a field, else as it is."""
@@ -130,6 +144,7 @@ class Builder:
             "@figure": structure.figure or structure.pattern,
             "@mask": structure.mask or structure.pattern,
             "@height": structure.height or structure.pattern,
+            "@color": _COLOR["two" if structure.mask else "one"],
         }
         return node_edits(nodes, names, numbers, ramps)
 
@@ -144,15 +159,20 @@ def transition(before: Sequence[Edit], after: Sequence[Edit]) -> list[Edit]:
 
 
 def _table(edits: Sequence[Edit]) -> dict[tuple[str, ...], Edit]:
+    """Edits by what they decide, the last of each in its place."""
     keys: dict[tuple[str, ...], Edit] = {}
     for edit in edits:
         match edit:
             case AddNode(id=name):
-                keys[("add", name or "")] = edit
+                what: tuple[str, ...] = ("add", name or "")
             case SetParam(node=node, key=key):
-                keys[("set", node, key)] = edit
+                what = ("set", node, key)
             case Connect(dst=dst, slot=slot):
-                keys[("link", dst, slot)] = edit
+                what = ("link", dst, slot)
+            case _:
+                continue
+        keys.pop(what, None)
+        keys[what] = edit
     return keys
 
 

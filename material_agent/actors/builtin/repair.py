@@ -65,7 +65,9 @@ class Repairer:
         for gap in gaps[: 2 * TRIED_GAPS]:
             for move in moves_for(gap):
                 known = {m for _, m in found}
-                if move in refused or move in known or move in current.structure.overlays:
+                overlay = overlays().get(move)
+                unknown = overlay is not None and not overlay.measured_in(self._measured)
+                if move in refused or move in known or move in current.structure.overlays or unknown:
                     continue
                 found.append((gap, move))
                 break
@@ -116,7 +118,8 @@ def branch_parameters(structure: Structure, role: str) -> set[str]:
     """Names of the parameters that the nodes of a role read; "shading" stands for the shared ones."""
     if role == "shading":
         return set(shading()["parameters"])
-    text = " ".join(str(node.set) for node in structure.nodes if node.role == role)
+    nodes = (*structure.nodes, *structure.finish)
+    text = " ".join(str(node.set) for node in nodes if node.role == role)
     return {p.name for p in structure.parameters if p.name in text}
 
 

@@ -75,6 +75,7 @@ class NodeSpec:
 class Structure:
     """A kind of material. `needs` names a measurement without which it cannot be built ("" for none).
 
+    `finish`: nodes behind the ramps, whose output `color` is the base color ("" for the ramps' own).
     `starts`: values of the sub-kinds that enter the race, such as the twills of a houndstooth and of a plain check.
     """
 
@@ -91,6 +92,8 @@ class Structure:
     height: str = ""
     overlays: tuple[str, ...] = ()
     starts: tuple[Mapping[str, float], ...] = ({},)
+    finish: tuple[NodeSpec, ...] = ()
+    color: str = ""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter `name`. Raises KeyError."""
