@@ -86,9 +86,13 @@ def term_shares(data: Data, structure: Array, appearance: Array, left: float, le
 
 
 def decision(judged: Judged) -> dict[str, Any]:
-    """Rates of the decision with their limits, by kind too."""
+    """Rates of the decision with their limits, and by kind.
+
+    Wrong candidates are all the hard ones and as many of the others, evenly chosen; `by_kind` counts every one.
+    """
     data, passed = judged.data, judged.passed
-    wrong, right, hard = data.wrong, data.right, data.hard & data.wrong
+    right, hard = data.right, data.hard & data.wrong
+    wrong = hard | _evenly(data.wrong & ~hard, int(hard.sum()))
     counts = {"wrong": wrong, "hard": hard, "right": right}
     found: dict[str, Any] = {f"{name}_{what}": int(v) for name, m in counts.items() for what, v in _count(passed, m)}
     false_pass = found["wrong_passed"] / max(found["wrong_count"], 1)
@@ -111,6 +115,15 @@ def decision(judged: Judged) -> dict[str, Any]:
         for mask in [np.array([row.label == label and row.kind == kind for row in data.rows])]
     }
     return found
+
+
+def _evenly(mask: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.bool_]:
+    """At most so many of the chosen rows, spread over all of them."""
+    rows = np.flatnonzero(mask)
+    kept = np.zeros(len(mask), dtype=bool)
+    if len(rows):
+        kept[rows[np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(int))]] = True
+    return kept
 
 
 def _count(passed: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_]) -> Iterator[tuple[str, int]]:

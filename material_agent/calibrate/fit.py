@@ -23,6 +23,9 @@ TERMS: dict[str, tuple[str, ...]] = {
 COLOUR_ONLY = ("tint", "washed")
 """Damage that a judgement of layout must not be asked to see."""
 KNEE = 0.1
+_FLOOR = 0.1
+"""Quantile of right candidates' distances that is worth 1. A floor that follows the reference's own quarters was tried:
+they differ by more than two samples of the whole, so that near misses of cells and plaster reached 1 as well."""
 _LEAST = 0.25
 """Least weight of a component in the logistic fit: what it shows is still told, and no fold forgets it."""
 _RIDGE = 2e-3
@@ -105,7 +108,7 @@ def fit_size(data: Data, allowed: float) -> SizeFit:
 
 
 def normalisations(data: Data) -> dict[str, dict[str, float]]:
-    """Floor bounds are quartiles of the distances of right candidates, the ceiling the median of other materials'."""
+    """The floor is a low quantile of the distances of right candidates, the ceiling the median of other materials'."""
     found = {}
     other = data.kinds("other")
     for column, name in enumerate(BY_NAME):
@@ -113,10 +116,9 @@ def normalisations(data: Data) -> dict[str, dict[str, float]]:
         within, between = within[~np.isnan(within)], between[~np.isnan(between)]
         if len(within) < 8 or len(between) < 8:
             continue
-        low, high = (float(q) for q in np.quantile(within, [0.25, 0.75]))
-        ceiling = float(np.median(between))
-        if ceiling > high:
-            found[name] = {"floor_low": low, "floor_high": high, "ceiling": ceiling, "weight": 0.0}
+        floor, ceiling = float(np.quantile(within, _FLOOR)), float(np.median(between))
+        if ceiling > float(np.median(within)):
+            found[name] = {"floor_low": floor, "floor_high": floor, "ceiling": ceiling, "weight": 0.0}
     return found
 
 
@@ -147,6 +149,9 @@ def component_weights(data: Data, values: Array, names: Sequence[str], without: 
     filled = np.where(np.isnan(losses), np.nanmean(losses, axis=1, keepdims=True), losses)
     weights = balanced(data)[used]
     raw = logistic(filled, data.wrong[used], weights / weights.sum())
+    # What is rarely scored (grain, which only large pictures show) must not outweigh what always is.
+    rare = np.isnan(losses).mean(axis=0) > 0.5
+    raw = np.where(rare, np.minimum(raw, np.median(raw)), raw)
     return {name: float(w) for name, w in zip(known, raw / raw.max(), strict=True)}
 
 
