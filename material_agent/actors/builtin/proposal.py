@@ -66,9 +66,14 @@ class Builder:
     """Turns proposals into typed actions against one start graph."""
 
     def __init__(self, start: Graph, measured: Measurements, surface: Surface) -> None:
-        """`start` must hold a Mapping node (the seed's one offset) and a Principled shader."""
+        """`start` must hold a Texture Coordinate, a Mapping (the seed's one offset) and a Principled shader."""
         self.start, self.measured, self.surface = start, measured, surface
-        self.names = {"@shader": _only(start, "ShaderNodeBsdfPrincipled"), "@coords": f"{_mapping(start)}.Vector"}
+        self.names = {
+            "@shader": _only(start, "ShaderNodeBsdfPrincipled"),
+            "@coords": f"{_mapping(start)}.Vector",
+            # What has one place in the picture, such as a centre, must not move with the seed.
+            "@uv": f"{_only(start, 'ShaderNodeTexCoord')}.UV",
+        }
         self.mapping = _mapping(start)
 
     def probe(self, proposal: Proposal) -> list[Edit]:
