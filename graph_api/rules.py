@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from graph_api.bancheck import check_ban, leaves_nothing
-from graph_api.bans import Ban, Endpoint, Hit
+from graph_api.bans import OUTPUT_TYPE, Ban, Endpoint, Hit
 from graph_api.catalog import Catalog, load_catalog
 from graph_api.errors import ActionRejected, BanInvalid
 from graph_api.model import Graph, Node
 from graph_api.resolve import find_property, find_socket
+from graph_api.wiring import active_output
 
 __all__ = ["Ban", "Endpoint", "Hit", "Lock", "Rules"]
 
@@ -23,11 +24,14 @@ class Lock:
     socket: str | None = None
 
     def broken(self, before: Graph, after: Graph, catalog: Catalog) -> bool:
-        """Whether the step changes what is locked: the node, a value, or a link into it."""
+        """Whether the step changes what is locked: the node, a value, or a link into it.
+
+        A lock on the output that renders is also broken by another output that takes over.
+        """
         old, new = before.nodes.get(self.node), after.nodes.get(self.node)
         if old is None:
             return False
-        if new is None:
+        if new is None or (_renders(before, self.node) and not _renders(after, self.node)):
             return True
         if self.socket is None:
             return (old is not new and old != new) or before.links_to(self.node) != after.links_to(self.node)
@@ -48,6 +52,14 @@ class Lock:
     def describe(self) -> str:
         """One line for people and models."""
         return f"{self.node}{f'.{self.socket}' if self.socket else ''} is locked"
+
+
+def _renders(graph: Graph, name: str) -> bool:
+    """Whether the node is the output that Cycles renders."""
+    if graph.nodes[name].type != OUTPUT_TYPE:
+        return False
+    output = active_output(graph)
+    return output is not None and output.id == name
 
 
 @dataclass(frozen=True)

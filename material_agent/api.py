@@ -36,7 +36,9 @@ def fit_material(
 
     `actor`, `reflector` and `models` as in `cast_for`. The other arguments, and what is raised, are those of `run_fit`.
     """
-    chosen = cast_for(actor, reflector, models)
+    # The built-in actor builds from nothing; a material that exists is refined.
+    named = "refine" if config.start and actor == "builtin" else actor
+    chosen = cast_for(named, reflector, models)
     try:
         return run_fit(
             config,

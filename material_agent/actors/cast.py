@@ -15,7 +15,7 @@ from material_agent.errors import BadInput, MissingExtra
 if TYPE_CHECKING:
     from material_agent.actors.llm import Client
 
-KNOWN = "builtin, scripted:FILE, PROVIDER:MODEL"
+KNOWN = "builtin, refine, scripted:FILE, PROVIDER:MODEL"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Cast:
 def cast_for(actor: str, reflector: str = "", models: LLMSettings | None = None) -> Cast:
     """The actor and the reflector behind their names.
 
-    An actor is "builtin", "scripted:FILE" for a file of turns, or "PROVIDER:MODEL" for a language model; a reflector is
+    An actor is "builtin", "refine" (searches the numbers of a start material), "scripted:FILE" for a file of turns, or
+    "PROVIDER:MODEL" for a language model; a reflector is
     "builtin" or "PROVIDER:MODEL", and without a name the actor's own. `models` says how models are asked.
 
     Raises `BadInput` for other names and for a script or recording that cannot be read, `MissingExtra` when a model is
@@ -75,6 +76,13 @@ def _builtin(_: str) -> Cast:
     return Cast(lambda setup: BuiltinActor(setup.seed), BuiltinReflector())
 
 
+def _refine(_: str) -> Cast:
+    from material_agent.actors.builtin import BuiltinReflector  # noqa: PLC0415
+    from material_agent.actors.refine import RefineActor  # noqa: PLC0415
+
+    return Cast(RefineActor, BuiltinReflector())
+
+
 def _scripted(file: str) -> Cast:
     from material_agent.actors.scripted import load_script  # noqa: PLC0415
 
@@ -99,4 +107,4 @@ def open_client(spec: ModelSpec, models: LLMSettings) -> Client:
     return Client(spec, models)
 
 
-LOCAL: Mapping[str, Callable[[str], Cast]] = {"builtin": _builtin, "scripted": _scripted}
+LOCAL: Mapping[str, Callable[[str], Cast]] = {"builtin": _builtin, "refine": _refine, "scripted": _scripted}

@@ -11,17 +11,20 @@ import typer
 from material_agent.cli.exits import Exit
 from material_agent.cli.fit_options import (
     Attempts,
+    Locked,
     MaxActions,
     MaxCandidates,
     MaxNodes,
     MaxRenders,
     MaxSteps,
     MemoryName,
+    Only,
     QualityLevel,
     QualityName,
     Quiet,
     RunTimeLimit,
     Seed,
+    Start,
     limits,
     validated,
 )
@@ -81,6 +84,9 @@ def fit(
     record: Record = None,
     replay: Replay = None,
     no_tune: NoTune = False,
+    start: Start = "",
+    lock: Locked = None,
+    only: Only = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the interrupted run in the output folder.")
     ] = False,
@@ -97,13 +103,19 @@ def fit(
     quiet: Quiet = False,
     json: Json = False,
 ) -> Reply:
-    """Fit a material to a picture. Exit code 1 when the best result is not accepted; it is kept all the same."""
+    """Fit a material to a picture, or refine one that exists (--start).
+
+    Exit code 1 when the best result is not accepted; it is kept all the same.
+    """
     from material_agent.config import RunConfig
 
     settings: dict[str, Any] = {
         "reference": reference,
         "out": output or _folder(reference, resume=resume),
         "seed": seed,
+        "start": start,
+        "locks": tuple(lock or ()),
+        "only": tuple(only or ()),
         "quality": quality.value,
         "attempts": attempts,
         "memory_window": memory.value,

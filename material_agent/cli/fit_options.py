@@ -35,6 +35,7 @@ class MemoryName(StrEnum):
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same graph and score.")]
 QualityLevel = Annotated[QualityName, typer.Option(help="How many candidates may be tried.")]
 Attempts = Annotated[int, typer.Option(min=1, max=100, help="Attempts at most.")]
+Actor = Annotated[str, typer.Option(help="builtin, or scripted:FILE.")]
 MaxNodes = Annotated[int, typer.Option(min=2, help="Nodes in the graph, at most.")]
 MaxSteps = Annotated[int | None, typer.Option(min=1, help="Steps of an attempt.", show_default=False)]
 MaxActions = Annotated[int | None, typer.Option(min=0, help="Actions of the run.", show_default=False)]
@@ -44,6 +45,26 @@ MaxCandidates = Annotated[
 ]
 RunTimeLimit = Annotated[
     float | None, typer.Option(min=0, help="Seconds after which the run stops, as a safety.", show_default=False)
+]
+Start = Annotated[
+    str,
+    typer.Option(
+        metavar="MATERIAL",
+        help="Refine this material: FILE.blend[:NAME], a graph .json or a run folder.",
+        show_default=False,
+    ),
+]
+Locked = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WHAT",
+        help="Must not change: NODE, NODE.SOCKET, color, roughness, metallic, relief.",
+        show_default=False,
+    ),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CHANNEL", help="Nothing but this channel may change.", show_default=False),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 

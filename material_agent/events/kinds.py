@@ -46,6 +46,8 @@ class RunStarted(Event):
     limits: dict[str, float]
     versions: dict[str, str]
     start_graph: dict[str, Any]
+    start_notes: tuple[str, ...] = ()
+    locks: tuple[str, ...] = ()
     decomposition: dict[str, Any] | None = None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evaluators import Evaluator, Target, load_calibration
 from evaluators.threads import one_thread
-from graph_api import content_hash, load_catalog, start_graph, to_json
+from graph_api import content_hash, load_catalog, to_json
 from graph_api.catalog import nearest_version
 from graph_api.model import Graph
 from material_agent.actors.base import Accountable, ActorFactory, AttemptSetup, Reflector
@@ -36,6 +36,7 @@ from material_agent.fit.result import (
     read_result,
 )
 from material_agent.fit.resume import State, read_state
+from material_agent.fit.starts import start_of
 from material_agent.memory import Memory, reference_features
 from material_agent.plausibility import varying_channels
 from material_agent.react import StopRules
@@ -131,6 +132,7 @@ class _Run:
     def go(self) -> RunResult:
         config = self.config
         self.blender = self.pool.warm_up()
+        self.start, self.locks, self.start_notes = start_of(config, nearest_version(self.blender))
         if not self.state.next_event:
             self.folder.clear()  # only now: without a Blender the former run stays
         self.ledger = Ledger(config.run_limits(), self.state.spent)
@@ -177,7 +179,6 @@ class _Run:
     def _outer(self, judge: Evaluator, decomposition: Analysis) -> Outer:
         config, effort = self.config, self.config.effort
         version_name = nearest_version(self.blender)
-        self.start = start_graph(version_name)
         settings = Settings(
             resolution=config.step_resolution,
             samples=config.samples,
@@ -202,6 +203,7 @@ class _Run:
             start=self.start,
             catalog=load_catalog(version_name),
             features=reference_features(decomposition),
+            locks=self.locks,
             keep_last_reflection=config.shared_memory is not None,
         )
         memory = Memory(config.shared_memory or self.folder.memory)
@@ -231,6 +233,8 @@ class _Run:
             limits=dict(self.ledger.limits),
             versions=self._versions(),
             start_graph=to_json(self.start),
+            start_notes=self.start_notes,
+            locks=tuple(lock.describe() for lock in self.locks),
             decomposition=decomposition,
         )
         self.log.write(event)
