@@ -62,6 +62,21 @@ def curve_rows(curve: CurveMapping, points: FloatArray) -> FloatArray:
     return np.stack([_rows(curve, row.astype(np.float64)) for row in points]).astype(np.float32)
 
 
+def curve_slopes(curve: CurveMapping, points: FloatArray) -> Array:
+    """Derivatives of `curve_rows` by the control points: (settings, 2 × points, rows).
+
+    By central differences, in double precision: the table is made on the host, by an algorithm with branches.
+    """
+    found = []
+    for row in points.astype(np.float64):
+        moves = _SLOPE_STEP * np.eye(row.size)
+        found.append([(_rows(curve, row + m) - _rows(curve, row - m)) / (2 * _SLOPE_STEP) for m in moves])
+    return np.array(found)
+
+
+_SLOPE_STEP = 1e-3
+
+
 def _rows(curve: CurveMapping, flat: Array) -> Array:
     counts = [len(points) for points in curve.curves]
     pairs = np.split(flat.reshape(-1, 2), np.cumsum(counts)[:-1])

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from graph_api.model import Graph
 from renderer.preview import backend
 from renderer.preview.contract import CENTRE, CHANNEL_SIZE, FloatArray, Key
+from renderer.preview.curves import curve_rows, curve_slopes
 from renderer.preview.errors import PreviewUnsupported
 from renderer.preview.pictures import Pictures
 from renderer.preview.structure import Parameter, Plan, Structure
@@ -134,8 +135,6 @@ class Kernel:
 
     def theta(self, params: Mapping[Key, npt.ArrayLike]) -> FloatArray:
         """The parameter table (rows, settings): given values, (B, …) or one for all, the rest as in the graph."""
-        from renderer.preview.curves import curve_rows  # noqa: PLC0415
-
         values: dict[Key, FloatArray] = {}
         settings = 1
         for key, value in params.items():
@@ -198,8 +197,7 @@ class Kernel:
         """Derivatives, by the given parameters, of the sum over all pixels of pictures times `cotangents`.
 
         `cotangents` holds one array (B, H, W, C) for each channel that counts. Where the graph jumps (cell borders,
-        thresholds, integer parts) the derivative is that of the branch taken: finite, and blind to the jump. Curve
-        points have none and raise KeyError.
+        thresholds, integer parts) the derivative is that of the branch taken: finite, and blind to the jump.
         """
         theta = self.theta(params)
         if "beauty" in cotangents:
@@ -208,8 +206,16 @@ class Kernel:
         rows = self._engine.gradient(self.plan.structure, theta, resolution, patch_size_m, cotangents, octaves)
         found = {}
         for key in params:
-            parameter, own = self.parameter(*key), self._rows(key)
-            found[key] = rows[own.start : own.stop].T.reshape(theta.shape[1], *parameter.shape)
+            parameter = self.parameter(*key)
+            if parameter.curve is None:
+                size = len(parameter.default)
+                mine = rows[parameter.row : parameter.row + size].T
+            else:
+                points = np.asarray(params[key], np.float32).reshape(-1, len(parameter.default))
+                points = np.broadcast_to(points, (theta.shape[1], points.shape[1]))
+                table = curve_slopes(parameter.curve, points)
+                mine = np.einsum("spr,rs->sp", table, rows[parameter.row : parameter.row + table.shape[2]])
+            found[key] = mine.astype(np.float32).reshape(theta.shape[1], *parameter.shape)
         return found
 
     def torch(
@@ -233,8 +239,8 @@ class Kernel:
         )
 
     def _rows(self, key: Key) -> range:
-        """The rows of a parameter in the table; raises KeyError for one without a derivative."""
+        """The rows of a parameter in the table; raises KeyError for curve points, which lie in it as tables."""
         parameter = self.parameter(*key)
         if parameter.curve is not None:
-            raise KeyError(f"{key[0]}.{key[1]}: curve points have no derivative; search them")
+            raise KeyError(f"{key[0]}.{key[1]}: curve points are not differentiated through torch; use `gradient`")
         return range(parameter.row, parameter.row + len(parameter.default))

@@ -62,15 +62,14 @@ class Slope:
 def differentiable(kernel: Kernel, subject: str) -> list[Key]:
     """The parameters that derivatives are checked by: the subject's numbers, and the places of what feeds it.
 
-    Whole numbers and curve points have no derivative.
+    Whole numbers have no derivative.
     """
     kind = load_catalog().node(kernel.plan.structure.steps[kernel.plan.nodes.index(subject)].type)
     whole = {name for name, prop in kind.properties.items() if prop.type == "int"} if kind is not None else set()
     return [
         (node, key)
         for node, key in kernel.parameters
-        if kernel.parameter(node, key).curve is None
-        and ((node == subject and key not in whole) or (node.startswith("map ") and key == "Location"))
+        if (node == subject and key not in whole) or (node.startswith("map ") and key == "Location")
     ]
 
 
