@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from material_agent.cli.exits import Exit
-from material_agent.cli.options import Json, PatchSize, Samples
+from material_agent.cli.options import CropArea, Flatten, Json, MaskFile, PatchSize, Samples
 from material_agent.cli.output import Reply
 from material_agent.cli.sources import PICTURES, read_source, render_graph
 
@@ -30,6 +30,9 @@ def evaluate(
     resolution: Annotated[int, typer.Option("--resolution", "-r", min=32, max=4096, help="Side in pixels.")] = 256,
     samples: Samples = 1,
     patch_size: PatchSize = 1.0,
+    crop: CropArea = None,
+    mask: MaskFile = None,
+    flatten: Flatten = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Draw where it differs, by scale, into this picture.", show_default=False),
@@ -39,17 +42,18 @@ def evaluate(
     """Score a material, or a picture of one, against a reference. Exit code 1 when the material is not accepted."""
     from evaluators import Candidate, Evaluator, Facts, Target
     from material_agent.plausibility import varying_channels
-    from references import analyze, load_reference
+    from references import Preparation, analyze, load_reference
     from renderer import CHANNELS, RenderSettings, linear_to_srgb, srgb_to_linear
 
-    wanted = load_reference(reference)
+    wanted = load_reference(reference, preparation=Preparation.parse(crop=crop, mask=mask, flatten=flatten))
     target = wanted.image_srgb
     varying = varying_channels(analyze(wanted, patch_size_m=patch_size))
     evaluator = Evaluator(Target.from_image(target), patch_size_m=patch_size, varying=varying)
+    notes = (*wanted.notes, *evaluator.target.notes)
     if candidate.suffix.lower() in PICTURES:
         picture = load_reference(candidate).image_srgb
         evaluation = evaluator.evaluate(Candidate({"beauty": srgb_to_linear(picture)}))
-        return _drawn(_picture_reply(evaluation, _aligned(picture, target)), picture, target, output)
+        return _drawn(_picture_reply(evaluation, _aligned(picture, target)), picture, target, notes, output)
     source = read_source(candidate)
     settings = RenderSettings(resolution, samples, patch_size)
     result = render_graph(source.graph, "flat", CHANNELS, settings)
@@ -59,18 +63,22 @@ def evaluate(
     facts = Facts(node_count=len(source.graph.nodes), samples_pixels=samples * resolution**2)
     evaluation = evaluator.evaluate(Candidate(result.channels, facts))
     shown = linear_to_srgb(result.channels["beauty"].clip(0, 1))
-    return _drawn(_graph_reply(evaluation, _aligned(shown, target)), shown, target, output)
+    return _drawn(_graph_reply(evaluation, _aligned(shown, target)), shown, target, notes, output)
 
 
-def _drawn(reply: Reply, picture: FloatArray, reference: FloatArray, output: Path | None) -> Reply:
-    """Add the picture of where it differs, if one is asked for."""
+def _drawn(
+    reply: Reply, picture: FloatArray, reference: FloatArray, notes: tuple[str, ...], output: Path | None
+) -> Reply:
+    """Add what was done to the reference, and the picture of where the candidate differs, if one is asked for."""
+    text = "\n".join([*(f"reference: {note}" for note in notes), reply.text])
+    data = {**reply.data, "reference_notes": notes, "differences": output}
     if output is None:
-        return reply
+        return replace(reply, data=data, text=text)
     from evaluators.where import where_it_differs
     from material_agent.cli.differences import draw_differences
 
     draw_differences(where_it_differs(picture, reference), output)
-    return replace(reply, data={**reply.data, "differences": output}, text=f"{reply.text}\n{output}")
+    return replace(reply, data=data, text=f"{text}\n{output}")
 
 
 def _aligned(picture: FloatArray, reference: FloatArray) -> AlignedDistance:
