@@ -49,6 +49,7 @@ BARS = {
     "memory_flat": 1.0,
     "cost_flat": 0.67,
 }
+PATIENCE_S = 15.0  # for processes to notice that their owner is gone
 GROWTH_MB = 20.0  # of the driver between the tenth task and the last: results are kept, at two kilobytes each
 
 
@@ -153,8 +154,9 @@ def kills(asked: argparse.Namespace, place: Path) -> dict[str, float]:
             children = [*children, *_family(process.pid)]
             _kill(process.pid)
         process.wait()
-        _, alive = psutil.wait_procs(children, 10)
-        orphans += len(alive)
+        for one in _alive(children):
+            print("still there:", one.pid, one.status(), one.cmdline()[-1:], file=sys.stderr)
+            orphans += 1
     _start(command).wait()
     rows = json.loads((place / "out" / "summary.json").read_text())["references"]
     records = [json.loads(path.read_text()) for path in (place / "out" / "runs").glob("*/task.json")]
@@ -238,6 +240,19 @@ def _family(pid: int) -> list[psutil.Process]:
         return psutil.Process(pid).children(recursive=True)
     except psutil.Error:
         return []
+
+
+def _alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Which of these still run after a while; one that only waits to be taken note of has ended."""
+    _, left = psutil.wait_procs(processes, PATIENCE_S)
+    running = []
+    for one in left:
+        try:
+            if one.status() != psutil.STATUS_ZOMBIE:
+                running.append(one)
+        except psutil.Error:
+            continue
+    return running
 
 
 def _kill(pid: int) -> None:

@@ -36,7 +36,8 @@ class BatchConfig(BaseModel):
 
     `references`: folders, manifests, pictures, patterns such as "photos/*.jpg", names of bundled references, or
     "bundled". `out`: a folder, or the URL of one that fsspec can write to. `run`: what each run is asked to do; its
-    reference, folder, workers and seed are set for each task. `seed`: each task derives its own from this and its id.
+    reference, folder, workers and seed are set for each task, and its crop, scale and flattening are for the references
+    that bring none of their own. `seed`: each task derives its own from this and its id.
     `actor`, `reflector`, `models`: who acts and reflects, as in `fit_material`; a model's key is looked for where the
     task runs. `jobs`: tasks at once, None for what cores and memory carry; results do not depend on it. `share_memory`:
     reflections are offered to later tasks. `time_limit_s`: for each task, a safety that no result should meet.
@@ -77,7 +78,7 @@ class BatchConfig(BaseModel):
 class TaskSpec:
     """One task, complete: whoever gets it can do it, in another process or on another machine.
 
-    `picture`: the file's bytes, when the machine that does the task may not have the file. `memory`: a database of
+    `picture`, `mask`: the files' bytes, when the machine that does the task may not have the files. `memory`: the
     reflections to start from, when the tasks share none by way of a file. `threads`: of each Blender worker.
     `store`: folder or URL of the batch; `folder`: that of the run inside it. `fingerprint`: what the result depends on.
     """
@@ -95,6 +96,7 @@ class TaskSpec:
     sha256: str = ""
     time_limit_s: float | None = None
     picture: bytes | None = None
+    mask: bytes | None = None
     memory: bytes | None = None
 
     @property
@@ -109,9 +111,9 @@ def task_seed(seed: int, reference_id: str) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
-def fingerprint(settings: Mapping[str, Any], item: SetItem, sha256: str) -> str:
+def fingerprint(settings: Mapping[str, Any], reference_id: str, picture: Mapping[str, Any]) -> str:
     """A hash of everything that a task's result depends on, short of the installed versions."""
-    what = {"settings": settings, "id": item.id, "sha256": sha256, "preparation": repr(item.preparation)}
+    what = {"settings": settings, "id": reference_id, "picture": picture}
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 

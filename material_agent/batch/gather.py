@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -85,8 +86,9 @@ def _qualified(one: ReferenceSet, item: SetItem) -> SetItem:
 
 
 def _by_path(item: SetItem) -> SetItem:
-    crop = "" if item.preparation.crop is None else f"/{item.preparation.crop}"
-    return replace(item, id=item_id(f"{Path(item.source).resolve().as_posix().lstrip('/')}{crop}"))
+    # One file may be in a batch several times, each with another preparation.
+    digest = hashlib.sha256(repr(item.preparation).encode()).hexdigest()[:8]
+    return replace(item, id=item_id(f"{Path(item.source).resolve().as_posix().lstrip('/')}/{digest}"))
 
 
 def _some(names: Sequence[str]) -> str:

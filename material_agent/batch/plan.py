@@ -10,12 +10,11 @@ from typing import Any
 
 from material_agent.batch.config import BatchConfig, Share, TaskSpec, fingerprint, task_seed
 from material_agent.batch.gather import Gathered
+from material_agent.batch.prepare import choices, contents, prepared
 from material_agent.batch.result import RECORD, TaskResult, read_record
 from material_agent.batch.store import Store
 from material_agent.errors import BadInput
 from references import SetItem
-from references.bundled import bundled_path
-from references.errors import ReferenceFault
 
 RUNS = "runs"
 MEMORY = "memory.sqlite"
@@ -75,8 +74,8 @@ def with_time(task: TaskSpec) -> TaskSpec:
 
 
 def _task(config: BatchConfig, item: SetItem, store: Store, settings: dict[str, Any], portion: Share) -> TaskSpec:
-    sha256 = _sha256(item)
-    item = _anywhere(item)
+    item = prepared(item, config.run)
+    picture = contents(item)
     folder = f"{RUNS}/{item.id}"
     local = store.local(folder)
     limits = dict(config.run.limits)
@@ -93,9 +92,9 @@ def _task(config: BatchConfig, item: SetItem, store: Store, settings: dict[str, 
             "jobs": portion.workers,
             "limits": limits,
             "shared_memory": shared,
+            **choices(item),
         }
     )
-    mark = fingerprint(settings, item, sha256)
     task = TaskSpec(
         item=item,
         config=run,
@@ -105,17 +104,11 @@ def _task(config: BatchConfig, item: SetItem, store: Store, settings: dict[str, 
         store=store.root,
         folder=folder,
         settings=settings,
-        fingerprint=mark,
+        fingerprint=fingerprint(settings, item.id, picture),
         threads=portion.render_threads,
-        sha256=sha256,
+        sha256=picture["picture"],
     )
     return with_time(task)
-
-
-def _anywhere(item: SetItem) -> SetItem:
-    """The item with a path that means the same in every folder."""
-    path = Path(item.source).expanduser()
-    return replace(item, source=str(path.absolute())) if path.is_file() else item
 
 
 def _actor(name: str) -> str:
@@ -131,7 +124,7 @@ def _look(store: Store, task: TaskSpec) -> tuple[TaskResult | None, str]:
     if problem := store.intact(task.folder, result.files):
         return result, problem
     if result.settings == task.settings and result.fingerprint != task.fingerprint:
-        return result, "its picture was changed"
+        return result, "its picture, or how it is prepared, was changed"
     return result, ""
 
 
@@ -144,21 +137,14 @@ def _differences(before: dict[str, Any], now: Any) -> str:
     return ", ".join(f"{name}={now.get(name)!r} instead of {before.get(name)!r}" for name in names)
 
 
-def _sha256(item: SetItem) -> str:
-    from material_agent.batch.store import sha256_of  # noqa: PLC0415 - beside its only use
-
-    try:
-        path = Path(item.source)
-        return sha256_of(path if path.is_file() else bundled_path(item.source))
-    except (OSError, ReferenceFault):
-        return ""
-
-
 def pictures(tasks: Sequence[TaskSpec]) -> Iterator[TaskSpec]:
     """The tasks with the bytes of their pictures, read when each is taken; for machines that may not have the files."""
     for task in tasks:
-        path = Path(task.item.source)
-        try:
-            yield replace(task, picture=path.read_bytes()) if path.is_file() else task
-        except OSError:
-            yield task  # its machine says what is wrong with it
+        yield replace(task, picture=_bytes(Path(task.item.source)), mask=_bytes(task.item.preparation.mask))
+
+
+def _bytes(path: Path | None) -> bytes | None:
+    try:
+        return path.read_bytes() if path is not None and path.is_file() else None
+    except OSError:
+        return None  # the machine that does the task says what is wrong with it

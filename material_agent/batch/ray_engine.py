@@ -106,4 +106,4 @@ def _hears_nothing(task: str, state: TaskProgress) -> None:
 
 def _without_bytes(spec: TaskSpec) -> TaskSpec:
     """What the driver keeps of a task that is under way."""
-    return replace(spec, picture=None, memory=None)
+    return replace(spec, picture=None, mask=None, memory=None)

@@ -139,12 +139,21 @@ def _fit(
 
 def _load(spec: TaskSpec, stack: ExitStack) -> Reference:
     """The picture; from the bytes in the task when it brought them, under its own file name."""
-    if spec.picture is None:
-        return spec.item.load()
+    item = spec.item
     place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="material-agent-picture-")))
-    copy = place / (Path(spec.item.source).name or "picture")
-    copy.write_bytes(spec.picture)
-    return replace(spec.item, source=str(copy)).load()
+    if spec.picture is not None:
+        item = replace(item, source=_copy(place / "picture", item.source, spec.picture))
+    if spec.mask is not None:
+        mask = Path(_copy(place / "mask", str(item.preparation.mask), spec.mask))
+        item = replace(item, preparation=replace(item.preparation, mask=mask))
+    return item.load()
+
+
+def _copy(folder: Path, name: str, data: bytes) -> str:
+    folder.mkdir()
+    path = folder / (Path(name).name or "picture")
+    path.write_bytes(data)
+    return str(path)
 
 
 def _wait_for(folder: Path) -> None:

@@ -39,7 +39,7 @@ from material_agent.cli.models import (
     model_limits,
     model_settings,
 )
-from material_agent.cli.options import Json, PatchSize
+from material_agent.cli.options import CropArea, Flatten, Json, PatchSize, PictureScale
 from material_agent.cli.output import Reply
 from material_agent.errors import BadInput
 
@@ -84,6 +84,9 @@ def batch(
     ] = None,
     cpus_per_task: Annotated[int, typer.Option(min=1, help="Cores that a task takes on a Ray cluster.")] = 1,
     patch_size: PatchSize = 1.0,
+    crop: CropArea = None,
+    scale: PictureScale = None,
+    flatten: Flatten = False,
     actor: ActorName = "builtin",
     reflector: ReflectorName = "",
     base_url: BaseUrl = "",
@@ -122,6 +125,9 @@ def batch(
         "attempts": attempts,
         "memory_window": (memory or (MemoryName.retrieved if share_memory else MemoryName.three)).value,
         "patch_size_m": patch_size,
+        "crop": crop,
+        "scale": scale,
+        "flatten": flatten,
         "max_nodes": max_nodes,
         "max_steps": max_steps,
         "tune": not no_tune,

@@ -174,6 +174,23 @@ def test_folders_patterns_and_names_that_overlap_are_one_task_each(pictures, tmp
     assert "e-webp" in ids
 
 
+def test_a_manifest_says_how_each_picture_is_prepared_and_the_batch_what_it_leaves_open(pictures, idle, tmp_path):
+    shutil.copy(pictures / "a.png", tmp_path / "a.png")
+    (tmp_path / "list.csv").write_text('path,id,crop,scale\na.png,own,"0,0,40,40",20cm\na.png,open,,\n')
+    asked = settings([str(tmp_path / "list.csv")], tmp_path / "out", idle, run={"scale": "120 px/m", "flatten": True})
+    result = run_batch(asked)
+    runs = {one.id: json.loads((tmp_path / "out" / one.folder / "result.json").read_text()) for one in result.results}
+    assert {name: run["config"]["patch_size_m"] for name, run in runs.items()} == {"own": 0.2, "open": 48 / 120}
+    assert runs["own"]["config"]["crop"] == "0,0,40,40"
+    assert all(run["config"]["flatten"] for run in runs.values())
+
+    (tmp_path / "list.csv").write_text('path,id,crop,scale\na.png,own,"0,0,32,32",20cm\na.png,open,,\n')
+    ears = Ears()
+    run_batch(asked, listener=ears)
+    assert ears.done == ["own"]
+    assert "how it is prepared, was changed" in ears.notes[0]
+
+
 def test_a_record_of_a_task_can_be_read_back(finished):
     for one in finished[0].results:
         assert TaskResult.model_validate_json(one.model_dump_json()) == one
