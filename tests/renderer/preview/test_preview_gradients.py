@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from preview_graphs import graph
 
+from graph_api.model import Node
 from renderer.preview import PreviewEngine, missing
 from renderer.preview.parity import SUBJECT, cases
 from renderer.preview.slopes import Slope, differentiable, slopes, tamed
@@ -57,6 +59,29 @@ def test_derivatives_equal_central_differences(node_type: str, engine: PreviewEn
         assert slope.finite, slope
         if slope.smooth >= 0.5:
             assert slope.error < 0.01, slope
+
+
+def test_derivatives_of_light_equal_central_differences(engine: PreviewEngine) -> None:
+    """Through shading and bump, by shader, bump and texture."""
+    nodes = [
+        Node("noise", "ShaderNodeTexNoise", {"Scale": 3.0, "Detail": 0.5}),
+        Node("bump", "ShaderNodeBump", {"Distance": 0.05}),
+        # Clamped inputs lie inside their range: at its ends, as tint 1 is, light bends.
+        Node("shader", "ShaderNodeBsdfPrincipled", {"Metallic": 0.4, "Roughness": 0.6, "IOR": 1.6,
+                                                    "Specular Tint": (0.6, 0.7, 0.8, 1.0)}),
+    ]  # fmt: skip
+    wires = [
+        ("uv", "UV", "noise", "Vector"),
+        ("noise", "Fac", "bump", "Height"),
+        ("bump", "Normal", "shader", "Normal"),
+    ]
+    kernel = engine.compile(graph(nodes, wires))
+    keys = [("shader", name) for name in ("Metallic", "Roughness", "IOR", "Base Color", "Specular Tint")]
+    keys += [("bump", "Distance"), ("bump", "Strength"), ("noise", "Scale"), ("noise", "Roughness")]
+    for slope in slopes(kernel, keys, np.random.default_rng(1), 12, "beauty"):
+        assert slope.finite, slope
+        assert slope.smooth > 0.5, slope
+        assert slope.error < 0.01, slope
 
 
 def test_a_wrong_derivative_is_noticed(engine: PreviewEngine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,12 @@ LEFT = {
 def test_documented_table_is_the_code_s() -> None:
     text = (ROOT / "docs" / "preview.md").read_text(encoding="utf-8")
     assert text.split(BEGIN)[1].split(END)[0].strip() == listing().strip()
+
+
+def test_page_has_the_figures_of_the_records() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "preview_figures.py"), "--check"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("version", available_versions())
