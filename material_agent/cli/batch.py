@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from material_agent.cli.exits import Exit
+from material_agent.cli.fit import folder_name
 from material_agent.cli.fit_options import (
     Attempts,
     MaxActions,
@@ -46,6 +47,7 @@ from material_agent.errors import BadInput
 if TYPE_CHECKING:
     from material_agent.batch import BatchConfig, BatchResult, Engine
 
+_BATCHES = Path("batches")
 _SHOWN = 10  # failures that the text names; the summary has them all
 
 
@@ -61,7 +63,12 @@ def batch(
         list[str],
         typer.Argument(help='Folders, manifests, pictures, patterns such as "photos/*.jpg", bundled names, "bundled".'),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", help="A folder, or a URL that fsspec can write to.")],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", help="A folder, or a URL; by default batches/NAME of the first.", show_default=False
+        ),
+    ] = None,
     seed: Seed = 0,
     quality: QualityLevel = QualityName.normal,
     attempts: Attempts = 3,
@@ -138,7 +145,7 @@ def batch(
     }
     settings = {
         "references": tuple(references),
-        "out": output,
+        "out": output or str(_BATCHES / folder_name(references[0])),
         "run": validated(RunConfig, run),
         "actor": actor,
         "reflector": reflector,

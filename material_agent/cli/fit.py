@@ -168,9 +168,14 @@ def _run(
         )
 
 
+def folder_name(reference: str) -> str:
+    """A plain name for a folder, made of a reference's."""
+    return re.sub(r"[^\w.-]+", "-", Path(reference).stem).strip("-.") or "run"
+
+
 def _folder(reference: str, *, resume: bool) -> Path:
     """`runs/NAME`, or the first of `runs/NAME-2`, … that is free; with `resume` the last one in use."""
-    stem = re.sub(r"[^\w.-]+", "-", Path(reference).stem).strip("-.") or "run"
+    stem = folder_name(reference)
     number, folder, last = 1, _RUNS / stem, _RUNS / stem
     while folder.exists():
         number, last, folder = number + 1, folder, _RUNS / f"{stem}-{number + 1}"
