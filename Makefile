@@ -1,7 +1,7 @@
 # Every target does the set-up that it needs. PYTHON=/path/to/python chooses the interpreter of a new .venv.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help install install-browser demo test check format bench venvs clean
+.PHONY: help addon install install-browser demo test check format bench venvs clean
 
 # Threads that spin while they wait starve Blender's workers on a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
@@ -37,6 +37,9 @@ format: install ## format and fix what can be fixed
 
 bench: install ## run every benchmark, quickly (ARGS= goes to each)
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" --quick $(ARGS) || exit $$?; done
+
+addon: install ## build the Blender extension into dist/ and let Blender's validator judge it
+	@$(BIN)/python scripts/build_extension.py $(ARGS)
 
 venvs: install ## bpy-only environments, one for each supported Blender
 	@$(BIN)/python scripts/make_venvs.py $(ARGS)
