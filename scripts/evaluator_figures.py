@@ -33,7 +33,7 @@ def figures(weights: Mapping[str, Any]) -> str:
     parts = [
         f"Made by `{made['command']}` on {made['date']}: {len(made['graphs'])} bundled materials, "
         f"{len(made['photographs'])} photographs, {made['comparisons']} comparisons. All rates are held out: each "
-        f"material is judged by a fit that has not seen its family ({made['folds']} folds).",
+        f"material is judged by a fit that has not seen its family ({made['folds']} families).",
         decision(made["figures"]),
         "P(pass \\| wrong) by kind, at the largest size: " + kinds(made["figures"]) + ".",
         order(made["figures"]),
@@ -103,7 +103,7 @@ def _limit(found: Mapping[str, Any], name: str) -> str:
 
 
 def _agreement(found: Mapping[str, Any] | None) -> str:
-    return "–" if found is None else f"{_percent(found['agreement'])} of {found['pairs']}"
+    return "–" if found is None or found["agreement"] is None else f"{_percent(found['agreement'])} of {found['pairs']}"
 
 
 def main(arguments: list[str]) -> int:

@@ -144,7 +144,7 @@ def order(judged: Judged, shares: Mapping[str, float]) -> dict[str, Any]:
     every = [value for values in by_chain.values() for value in values]
     return {
         "pairs": len(every),
-        "agreement": float(np.mean(every)) if every else math.nan,
+        "agreement": float(np.mean(every)) if every else None,
         "by_chain": {k: {"pairs": len(v), "agreement": float(np.mean(v))} for k, v in sorted(by_chain.items()) if v},
     }
 

@@ -15,6 +15,7 @@ from material_agent.cli.options import Json
 from material_agent.cli.output import Reply
 
 BAR_WRONG, BAR_RIGHT, BAR_ORDER = 0.03, 0.15, 0.95
+"""What must be met at the largest size, at which materials are accepted."""
 
 
 def calibrate(
@@ -52,7 +53,7 @@ def calibrate(
     figures = result["made_by"]["figures"]
     lines = [line for size, found in figures.items() for line in _lines(size, found)]
     data = {"output": output, "comparisons": len(table.rows), "figures": figures}
-    met = all(_met(found) for size, found in figures.items() if int(size) >= 128)
+    met = _met(figures[max(figures, key=int)])
     return Reply("calibrate", data, "\n".join([*lines, str(output)]), Exit.SUCCESS if met else Exit.NOT_ACCEPTED)
 
 
@@ -61,7 +62,7 @@ def _met(figures: Mapping[str, Any]) -> bool:
     return bool(
         held_out["pass_given_wrong_upper95"] <= BAR_WRONG
         and held_out["fail_given_right"] <= BAR_RIGHT
-        and order["agreement"] >= BAR_ORDER
+        and (order["agreement"] is None or order["agreement"] >= BAR_ORDER)
     )
 
 
@@ -74,5 +75,5 @@ def _lines(size: str, figures: Mapping[str, Any]) -> list[str]:
         f"  P(fail | right) {found['fail_given_right']:.1%} of {found['right_count']}",
         f"  P(wrong | pass) {found['wrong_given_pass_at_0.5']:.1%} where half are wrong, "
         f"{found['wrong_given_pass_at_0.9']:.1%} where nine in ten are",
-        f"  order of graded damage right in {order['agreement']:.1%} of {order['pairs']} pairs",
+        f"  order of graded damage right in {order['agreement'] or 0:.1%} of {order['pairs']} pairs",
     ]

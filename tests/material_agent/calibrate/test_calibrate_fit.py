@@ -79,7 +79,7 @@ def test_the_logistic_fit_is_that_of_an_independent_optimum():
     losses = rng.uniform(0, 1, (400, 2))
     wrong = losses[:, 0] + 0.1 * rng.standard_normal(400) > 0.5
     weights = logistic(losses, wrong, np.full(400, 1 / 400))
-    assert weights[0] > 4 * weights[1]
+    assert weights[0] > 2 * weights[1]
     assert weights[1] >= 0.25
 
 
@@ -88,8 +88,8 @@ def test_order_counts_pairs_in_which_the_worse_scores_lower():
     judged = held_out(data, 4, 0.01)
     found = order(judged, {"structure": 0.4, "appearance": 0.6})
     assert found["pairs"] == 8 * 6
-    assert found["agreement"] > 0.9
-    assert order(judged, {"structure": -0.4, "appearance": -0.6})["agreement"] < 0.1
+    assert found["agreement"] > 0.8
+    assert order(judged, {"structure": -0.4, "appearance": -0.6})["agreement"] < 0.2
 
 
 def test_a_calibration_is_written_read_and_says_how_it_was_made(tmp_path):
