@@ -17,7 +17,8 @@ from PIL import Image
 from scipy import ndimage
 
 from references.errors import ReferenceFault
-from references.source import BACKGROUND, LARGEST_PIXELS, Box, block_size
+from references.quiet import without_lines
+from references.source import BACKGROUND, LARGEST_PIXELS, Box, block_mean, block_size
 from renderer.images import linear_to_srgb, quantize, srgb_to_linear
 
 FloatArray = npt.NDArray[np.float32]
@@ -29,6 +30,7 @@ BRIGHTEST, DARKEST = 1.0, 0.02
 """Above the first that quantile is brought down to 1, below the second up to 1; between them nothing is done."""
 
 FEWEST_FINITE = 0.5
+_COMPLAINT = b"(EXR_ERR"
 _STRIP = 64
 _MOST_CHANNELS = 64
 _COLOR, _GREY = (("R", "G", "B"), ("r", "g", "b"), ("red", "green", "blue")), ("Y", "y", "L", "luminance")
@@ -49,7 +51,8 @@ class DeepSource:
         # Whatever the header claims, no buffer above this is made.
         oiio.attribute("limits:imagesize_MB", 2048)
         oiio.attribute("limits:channels", _MOST_CHANNELS)
-        file = self._open()
+        with without_lines(_COMPLAINT):
+            file = self._open()
         spec = file.spec()
         self._size = (spec.width, spec.height)
         if spec.width * spec.height > LARGEST_PIXELS or spec.depth > 1:
@@ -75,7 +78,8 @@ class DeepSource:
         factor = block_size(max(box.width, box.height), side)
         if factor > 1:
             notes.append(f"averaged in blocks of {factor}×{factor} pixels")
-        linear, broken = self._averaged(box, factor)
+        with without_lines(_COMPLAINT):
+            linear, broken = self._averaged(box, factor)
         if broken:
             notes.append(f"warning: {broken} pixels that are not finite were filled from their neighbours")
         linear = _filled(linear, self._name)
@@ -96,7 +100,7 @@ class DeepSource:
         for rows in self._rows(box, factor):
             bad = ~np.isfinite(rows).all(axis=-1)
             broken += int(bad.sum())
-            strips.append(_block_mean(rows, bad, factor))
+            strips.append(block_mean(rows, bad, factor))
         return np.concatenate(strips), broken
 
     def _rows(self, box: Box, factor: int) -> Iterator[FloatArray]:
@@ -149,20 +153,6 @@ def _layout(names: tuple[str, ...]) -> _Layout:
             if grey in channels:
                 return _Layout((channels[grey],) * 3, alpha)
     return _Layout((0, 1, 2) if len(names) > 2 else (0, 0, 0), None)
-
-
-def _block_mean(rows: FloatArray, bad: npt.NDArray[np.bool_], factor: int) -> FloatArray:
-    """Mean of the finite pixels of each block; NaN where a block has none."""
-    if factor == 1:
-        return np.where(bad[..., None], np.float32(np.nan), rows)
-    height, width = (-(-n // factor) for n in rows.shape[:2])
-    pad = ((0, height * factor - rows.shape[0]), (0, width * factor - rows.shape[1]))
-    good = np.pad(~bad, pad)
-    values = np.pad(np.where(bad[..., None], 0.0, rows), (*pad, (0, 0)))
-    count = good.reshape(height, factor, width, factor).sum(axis=(1, 3))
-    total = values.reshape(height, factor, width, factor, -1).sum(axis=(1, 3), dtype=np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total / np.where(count, count, np.nan)[..., None], np.float32)
 
 
 def _filled(linear: FloatArray, name: str) -> FloatArray:

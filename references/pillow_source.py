@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from PIL import Image
 
 from references.errors import ReferenceFault
 from references.icc import converted_by_profile
-from references.source import BACKGROUND, LARGEST_PIXELS, Box, block_size
+from references.source import BACKGROUND, LARGEST_PIXELS, Box, block_mean, block_size
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP", "DIB", "AVIF", "JPEG2000", "PPM", "TGA")
 """What is tried: not the kinds that start other programs (EPS) or hold no pixels of their own."""
@@ -21,7 +23,7 @@ _REDUCIBLE = frozenset({"L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB"})
 _WIDE = frozenset({"I;16", "I;16B", "I;16L", "I;16N", "I", "F"})
 _SIDEWAYS = frozenset({5, 6, 7, 8})
 _ORIENTATION_TAG = 0x0112
-_STRIP = 256
+_STRIP = 64
 # Where the rectangle of an upright picture of width w and height h lies in the file, by EXIF orientation: each corner
 # coordinate as (index into left, top, right, bottom; whether it counts from the far side).
 _STORED: dict[int, tuple[tuple[int, bool], ...]] = {
@@ -50,6 +52,7 @@ class PillowSource:
 
     def __init__(self, data: bytes, name: str, notes: list[str]) -> None:
         Image.init()
+        _quiet_logs()
         image = Image.open(io.BytesIO(data), formats=[form for form in FORMATS if form in Image.OPEN])
         if image.width * image.height > LARGEST_PIXELS:
             raise ReferenceFault(
@@ -100,6 +103,9 @@ class PillowSource:
             notes.append(f"averaged in blocks of {factor}×{factor} pixels")
             part = _reduced_in_strips(image, box, factor) if in_strips else image.reduce(factor, box)
             info.pop("transparency", None)
+        elif factor > 1 and image.mode in _WIDE:
+            notes.append(f"averaged in blocks of {factor}×{factor} pixels")
+            part = _wide_reduced(image, box, factor)
         else:
             part = image.copy() if box == (0, 0, *image.size) else image.crop(box)
         part.info = info
@@ -118,6 +124,24 @@ def _reduced_in_strips(image: Image.Image, box: tuple[int, int, int, int], facto
         strip.info = image.info
         out.paste(strip.convert(mode).reduce(factor), (0, row))
     return out
+
+
+@cache
+def _quiet_logs() -> None:
+    """Keep what Pillow logs of damaged files off the stderr of programs that set up no logging; others still hear it."""
+    logging.getLogger("PIL").addHandler(logging.NullHandler())
+
+
+def _wide_reduced(image: Image.Image, box: tuple[int, int, int, int], factor: int) -> Image.Image:
+    """Average a picture of deep grey in the same mode, some rows at a time; blocks without a finite value stay so."""
+    left, top, right, bottom = box
+    strips = []
+    for row in range(top, bottom, _STRIP * factor):
+        rows = np.asarray(image.crop((left, row, right, min(row + _STRIP * factor, bottom)))).astype(np.float32)
+        strips.append(block_mean(rows[..., None], ~np.isfinite(rows), factor)[..., 0])
+    kind = {"F": np.float32, "I": np.int32}.get(image.mode, np.uint16)
+    values = np.concatenate(strips)
+    return Image.fromarray(values if kind is np.float32 else np.round(values).astype(kind))
 
 
 def _orientation(image: Image.Image, notes: list[str]) -> int:

@@ -23,7 +23,7 @@ from picture_files import (
 )
 from PIL import Image
 
-RED, SECONDS, MEGABYTES = (200, 30, 30), 20, 1000
+RED, SECONDS, MEGABYTES = (200, 30, 30), 60, 1000
 # Loads each file under an alarm; one JSON line a file: size, middle colour, notes, or the fault.
 CHILD = """
 import json, re, signal, sys
@@ -156,6 +156,9 @@ FILES = {
     "long.png": (encoded(red(size=(9000, 20)), "PNG"), (RED, 0), "20×20"),
     "large_bits.png": (encoded(red("1", (9999, 9999), 1), "PNG"), ((255, 255, 255), 0), "averaged"),
     "large_deep.png": (LARGE_DEEP, ((200, 200, 200), 0), "16-bit"),
+    "large_float.tif": (encoded(Image.new("F", (6000, 6000), 0.5), "TIFF"), ((128, 128, 128), 1), "floating-point"),
+    "large_alpha.png": (
+        encoded(red("RGBA", (9999, 9999), (*RED, 0)), "PNG", compress_level=1), ((128, 128, 128), 0), "flattened"),
     "large.jpg": (encoded(red(size=(9000, 9000)), "JPEG"), (RED, 3), "averaged"),
 }  # fmt: skip
 
@@ -173,7 +176,7 @@ def answers(tmp_path_factory):
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(SECONDS), *names],
         cwd=folder, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True, text=True, timeout=180, check=False,
+        capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(zip(names, map(json.loads, done.stdout.splitlines()), strict=True))

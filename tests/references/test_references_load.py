@@ -1,4 +1,5 @@
 import io
+import os
 import resource
 
 import numpy as np
@@ -7,6 +8,7 @@ from picture_files import (
     DISPLAY_P3,
     big_endian_tiff16,
     encoded,
+    float_file,
     gradient,
     matrix_profile,
     png_header_only,
@@ -18,6 +20,7 @@ from evaluators.functional.color import linear_to_srgb, srgb_to_linear
 from evaluators.functional.light import find_light
 from references import Crop, Preparation, ReferenceFault, Scale, bundled_names, load_reference
 from references.bundled import bundled_path
+from references.quiet import without_lines
 from references.square import propose_square
 
 SRGB_TO_XYZ_D50 = np.array(
@@ -204,6 +207,33 @@ def test_corrupted_bytes_never_escape(tmp_path):
                 assert "\n" not in str(fault)
             else:
                 assert np.isfinite(reference.image_srgb).all()
+
+
+@pytest.mark.parametrize(("ending", "kind"), [("exr", "half"), ("hdr", "float"), ("tif", "float")])
+def test_corrupted_deep_files_neither_escape_nor_talk(tmp_path, capfd, ending, kind):
+    """The readers below are C and print what they dislike; only the one line of the error may be left."""
+    rng = np.random.default_rng(1)
+    whole = np.frombuffer(float_file(tmp_path / f"whole.{ending}", rng.random((64, 64, 3)), kind), np.uint8)
+    refused = 0
+    for number in range(25):
+        damaged = whole.copy()
+        damaged[rng.integers(0, len(damaged) if number % 2 else 500, 8)] = rng.integers(0, 256, 8)
+        try:
+            reference = load(tmp_path, damaged.tobytes()[: len(whole) - 300 * (number % 3)], f"damaged.{ending}")
+        except ReferenceFault as fault:
+            refused += 1
+            assert "\n" not in str(fault)
+        else:
+            assert np.isfinite(reference.image_srgb).all()
+    assert refused > 5
+    assert capfd.readouterr().err == ""
+
+
+def test_only_the_marked_lines_are_kept_off_stderr(capfd):
+    with without_lines(b"NOISE"):
+        os.write(2, b"a NOISE line\nanother one\n")
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "another one\nafter\n"
 
 
 @pytest.mark.parametrize(
