@@ -61,11 +61,9 @@ class PreviewEngine:
         """Evaluate a structure for `theta` of (rows, settings)."""
         settings = theta.shape[1]
         with self._lock:
-            flat = self._program(structure, channels)(theta, self._lanes_of(settings, resolution), patch_size_m, jitter)
-        shape = (settings, resolution, resolution)
-        return Pictures(
-            {name: (array, (*shape, CHANNEL_SIZE[name])) for name, array in zip(channels, flat, strict=True)}
-        )
+            program = self._program(structure, channels)
+            places = program.places(program(theta, self._lanes_of(settings, resolution), patch_size_m, jitter))
+        return Pictures(places, (settings, resolution, resolution))
 
     def gradient(
         self,

@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from drjit.auto.ad import Array3f, Array4f, Float, UInt32
 
+from renderer.preview.contract import CHANNEL_SIZE
 from renderer.preview.evaluation import BLOCK, Evaluation, Inputs, padded
 from renderer.preview.lookup import EnergyTables
 from renderer.preview.nodes import NODES
+from renderer.preview.pictures import Place, packets
 from renderer.preview.ramps import ENTRIES, tabulate
 from renderer.preview.scene import Frame
 from renderer.preview.structure import RampShape, Structure
@@ -81,6 +83,7 @@ class Program:
     def __init__(self, structure: Structure, channels: tuple[str, ...]) -> None:
         self.structure = structure
         self.channels = channels
+        self.packets = packets(channels)
         self._ramps = [
             shape for step in structure.steps for _, shape in step.properties if isinstance(shape, RampShape)
         ]
@@ -91,9 +94,9 @@ class Program:
     def __call__(
         self, theta: npt.NDArray[np.float32], lanes: Lanes, size_m: float, jitter: tuple[float, float]
     ) -> tuple[Float, ...]:
-        """Pictures, one for each channel, computed and flat: colors and normals in packets of four, the last unused.
+        """The arrays of `packets`, computed and flat.
 
-        A packet is stored at once; three numbers would be stored one by one, each behind a branch.
+        A packet of four is stored at once; three numbers would be stored one by one, each behind a branch.
         """
         table = Float(packed(theta))
         scalars = scalars_of(size_m, jitter)
@@ -107,10 +110,19 @@ class Program:
         result: tuple[Float, ...] = recorded(table, scalars, *lanes.arrays())
         return result
 
+    def places(self, stored: tuple[Float, ...]) -> dict[str, Place]:
+        """Where each channel lies in the arrays of `packets`."""
+        found: dict[str, Place] = {}
+        for group, array in zip(self.packets, stored, strict=True):
+            stride = 1 if len(group) == 1 and CHANNEL_SIZE[group[0]] == 1 else BLOCK
+            found |= {name: Place(array, stride, 3 * position) for position, name in enumerate(group)}
+        return {name: found[name] for name in self.channels}
+
     def _run(self, theta: Float, scalars: list[Float], *lanes: Any) -> tuple[Float, ...]:
-        packets = tuple(_packets(value) for value in self._values(theta, scalars, lanes, None))
-        dr.eval(packets)
-        return packets
+        values = dict(zip(self.channels, self._values(theta, scalars, lanes, None), strict=True))
+        stored = tuple(_stored([values[name] for name in group]) for group in self.packets)
+        dr.eval(stored)
+        return stored
 
     def gradient(
         self,
@@ -177,5 +189,9 @@ class Program:
         return found
 
 
-def _packets(value: Any) -> Float:
-    return dr.ravel(Array4f(value.x, value.y, value.z, 0.0)) if isinstance(value, Array3f) else value
+def _stored(values: list[Any]) -> Float:
+    """The values of one packet, flat: one number, or four of which the last may be unused."""
+    if len(values) == 1 and not isinstance(values[0], Array3f):
+        return values[0]
+    color = values[0]
+    return dr.ravel(Array4f(color.x, color.y, color.z, values[1] if len(values) > 1 else Float(0.0)))

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 
 import drjit as dr
-from drjit.auto.ad import Array3f, Float
+from drjit.auto.ad import Array3f, Bool, Float
 
 from renderer.preview.evaluation import Inputs
 from renderer.preview.lookup import EnergyTables
@@ -187,11 +187,24 @@ def principled(i: Inputs, normal: Array3f) -> Array3f:
     tint = _positive(i["Specular Tint"])
     lobe = Lobe(lifted(normal), roughness, i.tables, compensate=i.option("distribution") == "MULTI_GGX")
     emitted = i["Emission Color"] * i["Emission Strength"]
-    metal = _metal(lobe, clamped, minimum(tint, 1.0)) * metallic
-    ior = maximum(i["IOR"], 1e-5)
-    coating, left = _coating(lobe, ior, maximum(i["Specular IOR Level"], 0.0), tint)
-    below = base * left * diffuse_light(normal)
-    return emitted + metal + (coating + below) * (1.0 - metallic)
+    ior, level = maximum(i["IOR"], 1e-5), maximum(i["Specular IOR Level"], 0.0)
+
+    def metal() -> Array3f:
+        return _metal(lobe, clamped, minimum(tint, 1.0)) * metallic
+
+    def dielectric() -> Array3f:
+        coating, left = _coating(lobe, ior, level, tint)
+        return (coating + base * left * diffuse_light(normal)) * (1.0 - metallic)
+
+    # Nearly all materials are the one or the other. Derivatives need both.
+    if i.octave_limit is not None:
+        return emitted + metal() + dielectric()
+    return emitted + _where(metallic != 0, metal) + _where(metallic != 1, dielectric)
+
+
+def _where(condition: Bool, light: Callable[[], Array3f]) -> Array3f:
+    """`light` where the condition holds, else none; not computed by packets of lanes in which it holds nowhere."""
+    return dr.if_stmt((Array3f(0.0),), condition, lambda _: (light(),), lambda none: (none,))[0]
 
 
 def diffuse(i: Inputs, normal: Array3f) -> Array3f:
