@@ -1,6 +1,6 @@
 """renderer: graphs to float pictures, in Blender processes that stay up. Importing it never imports bpy."""
 
-from renderer.blendfile import BlendFileError, ImportedMaterial, export_blend, import_blend
+from renderer.blendfile import BlendFileError, ImportedMaterial, export_blend, export_gltf, import_blend
 from renderer.cache import RenderCache
 from renderer.client import BlenderPool
 from renderer.errors import BlenderUnavailable, PoolClosed, RendererError
@@ -43,6 +43,7 @@ __all__ = [
     "View",
     "encode",
     "export_blend",
+    "export_gltf",
     "import_blend",
     "linear_to_srgb",
     "probe",

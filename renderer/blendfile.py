@@ -78,6 +78,23 @@ def import_blend(path: Path, name: str | None = None, *, pictures: Path | None =
     return material
 
 
+def export_gltf(
+    maps: Mapping[str, Path], path: Path, *, name: str = "Material", patch_size_m: float = 1.0
+) -> tuple[RenderMessage, ...]:
+    """Write a .glb with a flat patch of `patch_size_m` metres that shows `maps`, through Blender's exporter.
+
+    `maps`: PNG files of base_color, roughness, metallic and normal (OpenGL), optionally ambient_occlusion. Raises
+    `BlendFileError` and `BlenderUnavailable`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = {channel: str(file.resolve()) for channel, file in maps.items()}
+    # The exporter appends the suffix of its format to any other.
+    draft = path.resolve().with_name(f".{path.stem}.partial.glb")
+    messages: tuple[RenderMessage, ...] = _run("export_gltf", (files, str(draft), name, patch_size_m), path)
+    draft.replace(path)
+    return messages
+
+
 def picture_folder() -> Path:
     """Where pictures that lay inside .blend files are kept: `material-agent/pictures` in the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "material-agent" / "pictures"

@@ -88,7 +88,7 @@ def write_png(path: Path, pixels: Bits) -> None:
     lines[:, 0] = 2
     lines[0, 1:], lines[1:, 1:] = rows[0], rows[1:] - rows[:-1]
     header = struct.pack(">IIBBBBB", width, height, depth, 2 if samples == 3 else 0, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 4)), (b"IEND", b""))
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks))
 
 

@@ -10,9 +10,10 @@ import typer
 
 from material_agent.cli.options import Json, Output, PatchSize
 from material_agent.cli.output import Reply
-from material_agent.cli.sources import read_source
+from material_agent.cli.sources import Source, read_source
+from material_agent.errors import BadInput
 
-_SUFFIXES = {"blend": ".blend", "python": ".py", "json": ".json", "maps": "-maps"}
+_SUFFIXES = {"blend": ".blend", "python": ".py", "json": ".json", "maps": "-maps", "glb": ".glb", "mtlx": ".mtlx"}
 
 
 class Target(StrEnum):
@@ -22,6 +23,15 @@ class Target(StrEnum):
     python = "python"
     json = "json"
     maps = "maps"
+    glb = "glb"
+    mtlx = "mtlx"
+
+
+class Normals(StrEnum):
+    """What green means in a normal map: up, or down."""
+
+    opengl = "opengl"
+    directx = "directx"
 
 
 def export(
@@ -30,14 +40,32 @@ def export(
     name: Annotated[str, typer.Option(help="Name of the material in Blender.")] = "Material",
     resolution: Annotated[int, typer.Option("--resolution", "-r", min=1, max=16384, help="Side of maps, px.")] = 1024,
     patch_size: PatchSize = 1.0,
+    bits: Annotated[int, typer.Option(help="Bits of PNG maps, 8 or 16.")] = 8,
+    exr: Annotated[bool, typer.Option("--exr", help="Also write maps as exact floats.")] = False,
+    normal: Annotated[Normals, typer.Option(help="Convention of the normal map.")] = Normals.opengl,
     output: Output = None,
     json: Json = False,
 ) -> Reply:
-    """Write a material as a .blend file, a Python script for Blender, graph JSON, or a folder of maps."""
+    """Write a material for other tools: .blend, Python script, graph JSON, folder of maps, .glb or MaterialX.
+
+    What the format cannot carry is told, each line beginning with "lost:".
+    """
     from material_agent.export import Wish, export_graph
 
-    graph = read_source(source).graph
+    if bits not in (8, 16):
+        raise BadInput(f"expected --bits 8 or 16, got {bits}")
+    found = read_source(source)
+    graph = found.graph
     stem = source.resolve().stem if source.is_file() else source.resolve().name
     path = output or Path(stem + _SUFFIXES[to.value])
-    notes = export_graph(graph, to.value, path, Wish(name, resolution, patch_size))
+    notes = export_graph(
+        graph, to.value, path, Wish(name, resolution, patch_size, bits, exr, normal.value, _pictures(found))
+    )
     return Reply("export", {"to": to.value, "path": path, "notes": notes}, "\n".join([*notes, str(path)]))
+
+
+def _pictures(found: Source) -> dict[str, Path]:
+    """The reference and the comparison of a run, to be packed."""
+    named = {"Reference": "reference.png", "Comparison": "comparison.png"}
+    paths = {title: found.path / name for title, name in named.items()} if found.kind == "run" else {}
+    return {title: path for title, path in paths.items() if path.is_file()}

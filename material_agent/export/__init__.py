@@ -1,5 +1,6 @@
 """What leaves the agent for other programs."""
 
-from material_agent.export.writers import FORMATS, Wish, export_graph
+from material_agent.export.wish import Wish
+from material_agent.export.writers import FORMATS, export_graph
 
 __all__ = ["FORMATS", "Wish", "export_graph"]

@@ -1,41 +1,25 @@
-"""A graph as other programs want it: a .blend file, a script for Blender, JSON, or maps."""
+"""A graph as other programs want it: a .blend file, a script for Blender, JSON, maps, glTF or MaterialX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from graph_api import dumps, to_python
 from graph_api.model import Graph
 from material_agent.errors import BadInput
-from renderer import CHANNELS, BlenderPool, RenderMessage, RenderRequest, RenderSettings, export_blend, write_maps
-
-MAPS_TIMEOUT_S = 600.0
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What to write besides the graph.
-
-    `name`: the material's name in Blender. `resolution`: side of maps in pixels. `patch_size_m`: side in metres of the
-    patch that maps and the .blend file show.
-    """
-
-    name: str = "Material"
-    resolution: int = 1024
-    patch_size_m: float = 1.0
-
-    @property
-    def settings(self) -> RenderSettings:
-        """The settings of a render of maps; they have no noise, so one sample is exact."""
-        return RenderSettings(self.resolution, 1, self.patch_size_m, timeout_s=MAPS_TIMEOUT_S)
+from material_agent.export.maps import write_map_folder
+from material_agent.export.scenes import write_glb, write_materialx
+from material_agent.export.wish import Wish
+from renderer import RenderMessage, export_blend
 
 
 def export_graph(graph: Graph, to: str, path: Path, wish: Wish | None = None) -> tuple[str, ...]:
-    """Write `graph` to `path` as `to`, one of `FORMATS`; returns what Blender had to say.
+    """Write `graph` to `path` as `to`, one of `FORMATS`.
 
-    Raises `BadInput` for an unknown format and for a graph that does not render, and the renderer's errors.
+    Returns what there is to say, each "level: text": what Blender had to say, whether maps tile, and under the level
+    "lost" what the format cannot carry. Raises `BadInput` for an unknown format and for a graph that does not render,
+    `MissingExtra` without a library that the format needs, and the renderer's errors.
     """
     if to not in FORMATS:
         raise BadInput(f"expected a format to export to, got {to!r}; known: {', '.join(FORMATS)}")
@@ -44,12 +28,13 @@ def export_graph(graph: Graph, to: str, path: Path, wish: Wish | None = None) ->
 
 
 def _blend(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
-    return export_blend(graph, path, name=wish.name, settings=wish.settings)
+    return export_blend(graph, path, name=wish.name, settings=wish.settings, pictures=wish.pictures)
 
 
 def _python(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
     path.write_text(to_python(graph, wish.name), encoding="utf-8")
-    return ()
+    named = [str(node.properties["image"]) for node in graph.nodes.values() if node.properties.get("image")]
+    return tuple(RenderMessage("lost", f"{name}: the script takes pictures from the open file") for name in named)
 
 
 def _json(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
@@ -57,20 +42,11 @@ def _json(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
     return ()
 
 
-def _maps(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
-    channels = tuple(channel for channel in CHANNELS if channel != "beauty")
-    with BlenderPool(jobs=1) as pool:
-        result = pool.render(RenderRequest(graph, "flat", channels, wish.settings))
-    if not result.ok:
-        said = "; ".join(message.text for message in result.messages)
-        raise BadInput(f"expected a graph that renders, got {result.status}: {said}")
-    write_maps(path, result)
-    return result.messages
-
-
 FORMATS: Mapping[str, Callable[[Graph, Path, Wish], tuple[RenderMessage, ...]]] = {
     "blend": _blend,
     "python": _python,
     "json": _json,
-    "maps": _maps,
+    "maps": write_map_folder,
+    "glb": write_glb,
+    "mtlx": write_materialx,
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from graph_api.catalog import nearest_version
 from graph_api.model import Graph, Link, Node
 from renderer.blender.dress import dress
+from renderer.blender.gltf import export_gltf
 from renderer.blender.read import TreeReader
 from renderer.blender.studio import make_camera, make_subject, make_sun, make_world, place, studio_data, with_nodes
 from renderer.blender.types import Bpy
@@ -135,4 +136,8 @@ def _from_settings(material: Bpy, version: str) -> Graph:
     return Graph(version, {"shader": shader, "output": output}, (Link("shader", "BSDF", "output", "Surface"),))
 
 
-TASKS: dict[str, Callable[..., object]] = {"export_blend": export_blend, "import_blend": import_blend}
+TASKS: dict[str, Callable[..., object]] = {
+    "export_blend": export_blend,
+    "import_blend": import_blend,
+    "export_gltf": export_gltf,
+}
