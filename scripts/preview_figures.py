@@ -167,7 +167,8 @@ def plot(growth: Mapping[str, Any]) -> str:
     )
 
 
-def _panel(title: str, points: Mapping[str, Mapping[str, float]], index: int) -> str:
+def _panel(title: str, found: Mapping[str, Mapping[str, float]], index: int) -> str:
+    points = {key: found[key] for key in sorted(found, key=float)}
     xs = [math.log(float(key)) for key in points]
     lines = {"m": [p["ms"] for p in points.values()], "l": [p["limit_ms"] for p in points.values()]}
     values = [value for line in lines.values() for value in line]
