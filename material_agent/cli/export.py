@@ -40,6 +40,7 @@ def export(
     name: Annotated[str, typer.Option(help="Name of the material in Blender.")] = "Material",
     resolution: Annotated[int, typer.Option("--resolution", "-r", min=1, max=16384, help="Side of maps, px.")] = 1024,
     patch_size: PatchSize = 1.0,
+    samples: Annotated[int, typer.Option(min=1, max=4096, help="Places that a map's pixel is the mean of.")] = 8,
     bits: Annotated[int, typer.Option(help="Bits of PNG maps, 8 or 16.")] = 8,
     exr: Annotated[bool, typer.Option("--exr", help="Also write maps as exact floats.")] = False,
     normal: Annotated[Normals, typer.Option(help="Convention of the normal map.")] = Normals.opengl,
@@ -59,7 +60,7 @@ def export(
     stem = source.resolve().stem if source.is_file() else source.resolve().name
     path = output or Path(stem + _SUFFIXES[to.value])
     notes = export_graph(
-        graph, to.value, path, Wish(name, resolution, patch_size, bits, exr, normal.value, _pictures(found))
+        graph, to.value, path, Wish(name, resolution, patch_size, bits, exr, normal.value, _pictures(found), samples)
     )
     return Reply("export", {"to": to.value, "path": path, "notes": notes}, "\n".join([*notes, str(path)]))
 

@@ -40,7 +40,7 @@ def bake(graph: Graph, wish: Wish) -> Baked:
     channels = tuple(channel for channel in CHANNELS if channel != "beauty")
     steps = [moved(graph, step, wish.patch_size_m) for step in ((1.0, 0.0), (0.0, 1.0))]
     copies = [step for step in steps if isinstance(step, Graph)]
-    small = replace(wish.settings, resolution=min(wish.resolution, TILING_RESOLUTION))
+    small = replace(wish.settings, resolution=min(wish.resolution, TILING_RESOLUTION), samples=1)
     with BlenderPool(jobs=1) as pool:
         result = pool.render(RenderRequest(graph, "flat", channels, wish.settings))
         if not result.ok:

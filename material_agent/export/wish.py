@@ -17,8 +17,9 @@ Convention = Literal["opengl", "directx"]
 class Wish:
     """What to write besides the graph.
 
-    `name`: the material's name in Blender. `resolution`: side of maps in pixels. `patch_size_m`: side in metres of the
-    patch that maps and the .blend file show. `bits`: of PNG maps, 8 or 16. `exr`: also write the exact floats.
+    `name`: the material's name in Blender. `resolution`: side of maps in pixels. `samples`: places that each pixel of
+    a map is the mean of; with one, sharp edges of the relief fall between the pixels. `patch_size_m`: side in metres of
+    the patch that maps and the .blend file show. `bits`: of PNG maps, 8 or 16. `exr`: also write the exact floats.
     `normal`: whether green of the normal map means up (opengl) or down (directx). `pictures`: files to pack into a
     .blend, by the name they get there.
     """
@@ -30,8 +31,9 @@ class Wish:
     exr: bool = False
     normal: Convention = "opengl"
     pictures: Mapping[str, Path] = field(default_factory=dict)
+    samples: int = 8
 
     @property
     def settings(self) -> RenderSettings:
-        """The settings of a render of maps; they have no noise, so one sample is exact."""
-        return RenderSettings(self.resolution, 1, self.patch_size_m, timeout_s=MAPS_TIMEOUT_S)
+        """The settings of a render of maps."""
+        return RenderSettings(self.resolution, self.samples, self.patch_size_m, timeout_s=MAPS_TIMEOUT_S)

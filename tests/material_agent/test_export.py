@@ -16,7 +16,7 @@ from material_agent.export.ambient import ambient_occlusion
 from material_agent.export.losses import losses
 
 SIDE = 64
-WISH = Wish("Ziegel 木", SIDE, 0.5)
+WISH = Wish("Ziegel 木", SIDE, 0.5, samples=1)
 
 
 def material(texture: str, **inputs: object) -> Graph:
