@@ -165,7 +165,11 @@ def perlin_at(points: Sequence[Point]) -> list[Float]:
         for wants, other in zip(wanting[-2::-1], below[-2:0:-1], strict=True):
             base = [dr.select(wants, a, b) for a, b in zip(other, base, strict=True)]
         served = _Cell(base, folded[1:]).noise()
-        now = [wants & ~_apart(base, other) for wants, other in zip(wanting, below[1:], strict=True)]
+        now, before = [], Bool(False)
+        for wants, other in zip(wanting, below[1:], strict=True):
+            # The first that waits is served whatever its cell is: one that is not a number equals no cell, not its own.
+            now.append(wants & (~before | ~_apart(base, other)))
+            before = before | wants
         return (
             *(wants & ~hit for wants, hit in zip(wanting, now, strict=True)),
             *(dr.select(hit, new, old) for hit, new, old in zip(now, served, found, strict=True)),

@@ -87,6 +87,24 @@ def test_settings_and_sides_with_equal_lanes_do_not_meet(engine: PreviewEngine) 
 
 
 @needs_preview
+@pytest.mark.parametrize("texture", ["ShaderNodeTexNoise", "ShaderNodeTexVoronoi"])
+def test_coordinates_that_are_no_numbers_end(texture: str, engine: PreviewEngine) -> None:
+    """Infinity minus infinity as a coordinate of a bumped texture."""
+    huge = {"Value": 3e38, "Value_001": 3e38}
+    nodes = [
+        Node("one", "ShaderNodeMath", huge, {"operation": "MULTIPLY"}),
+        Node("other", "ShaderNodeMath", huge, {"operation": "MULTIPLY"}),
+        Node("none", "ShaderNodeMath", {}, {"operation": "SUBTRACT"}),
+        Node("place", "ShaderNodeCombineXYZ"), Node("texture", texture), Node("bump", "ShaderNodeBump"),
+    ]  # fmt: skip
+    wires = [("one", "Value", "none", "Value"), ("other", "Value", "none", "Value_001"),
+             ("none", "Value", "place", "X"), ("place", "Vector", "texture", "Vector"), ("bump", "Normal", "shader", "Normal"),
+             ("texture", "Distance" if "Voronoi" in texture else "Fac", "bump", "Height")]  # fmt: skip
+    drawn = engine.compile(graph(nodes, wires)).evaluate({}, 16, ("normal", "beauty"))
+    assert drawn["normal"].shape == (1, 16, 16, 3)
+
+
+@needs_preview
 def test_renderer_groups_and_keeps_order(engine: PreviewEngine) -> None:
     previews = PreviewRenderer(engine)
     requests = [request(textured(Scale=float(s)), size=n) for s, n in ((2, 16), (7, 32), (4, 16), (9, 32))]
