@@ -98,7 +98,8 @@ def test_coordinates_that_are_no_numbers_end(texture: str, engine: PreviewEngine
         Node("place", "ShaderNodeCombineXYZ"), Node("texture", texture), Node("bump", "ShaderNodeBump"),
     ]  # fmt: skip
     wires = [("one", "Value", "none", "Value"), ("other", "Value", "none", "Value_001"),
-             ("none", "Value", "place", "X"), ("place", "Vector", "texture", "Vector"), ("bump", "Normal", "shader", "Normal"),
+             ("none", "Value", "place", "X"), ("place", "Vector", "texture", "Vector"),
+             ("bump", "Normal", "shader", "Normal"),
              ("texture", "Distance" if "Voronoi" in texture else "Fac", "bump", "Height")]  # fmt: skip
     drawn = engine.compile(graph(nodes, wires)).evaluate({}, 16, ("normal", "beauty"))
     assert drawn["normal"].shape == (1, 16, 16, 3)
