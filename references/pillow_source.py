@@ -128,7 +128,7 @@ def _reduced_in_strips(image: Image.Image, box: tuple[int, int, int, int], facto
 
 @cache
 def _quiet_logs() -> None:
-    """Keep what Pillow logs of damaged files off the stderr of programs that set up no logging; others still hear it."""
+    """Keep what Pillow logs of damaged files off the stderr of programs without logging; others still hear it."""
     logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 

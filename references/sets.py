@@ -126,7 +126,7 @@ def load_set(path: str | Path) -> ReferenceSet:
     except OSError as error:
         raise ReferenceFault(name, f"cannot be read: {error.strerror or error}") from None
     if name in bundled_names():
-        return ReferenceSet(name, None, (SetItem(item_id(name), name, name),))
+        return ReferenceSet(name, None, (SetItem(_bundled_id(name), name, name),))
     raise ReferenceFault(
         name, "expected a folder, a manifest (.toml, .json, .csv), a picture or “bundled”; nothing is there"
     )
@@ -219,18 +219,24 @@ def _item(entry: Entry, root: Path) -> SetItem:
     source = str(path) if there else entry.path
     mask = None if entry.mask is None else root / Path(entry.mask)
     preparation = Preparation.parse(crop=entry.crop, scale=entry.scale, mask=mask, flatten=entry.flatten)
-    return SetItem(entry.id or item_id(entry.path), source, entry.path, entry.sha256, preparation, entry.meta)
+    own_id = entry.id or (item_id(entry.path) if there else _bundled_id(entry.path))
+    return SetItem(own_id, source, entry.path, entry.sha256, preparation, entry.meta)
 
 
 def _is_bundled(name: str) -> bool:
     return name.removesuffix(":twin") in bundled_names()
 
 
+def _bundled_id(name: str) -> str:
+    """Make the id of a bundled reference; beside letters its name holds at most the colon of "skimage:" or ":twin"."""
+    return name.replace(":", "-")
+
+
 def _bundled_set() -> ReferenceSet:
     known = {entry.id: entry for entry in bundled()}
     items = tuple(
         SetItem(
-            name.replace(":", "-"),
+            _bundled_id(name),
             name,
             name,
             known[name].image_sha256 if name in known else None,

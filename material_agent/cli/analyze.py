@@ -90,6 +90,11 @@ def _text(analysis: Analysis) -> list[str]:
             f"  repeats: {along:.1f} × {across:.1f} cells, offset {analysis.lattice.offset:.2f}, "
             f"strength {analysis.lattice.strength:.2f}"
         )
+    elif measured.rings.concentricity > 0.8:
+        x, y = measured.rings.centre
+        lines.append(
+            f"  rings round ({x:.2f}, {y:.2f}) of the picture, concentricity {measured.rings.concentricity:.2f}"
+        )
     elif measured.bands is not None:
         lines.append(f"  bands: {measured.bands.count:.1f}, strength {measured.bands.strength:.2f}")
     else:

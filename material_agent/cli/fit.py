@@ -186,6 +186,7 @@ def _text(folder: Path, result: RunResult) -> str:
     reward = "no material was judged" if result.reward is None else f"reward {result.reward:.3f}"
     verdict = "accepted" if result.success else f"not accepted ({result.reason})"
     lines = [f"{reward}, {verdict}"]
+    lines += [note for note in result.reference.notes if note.startswith(("hint", "warning"))]
     lines += [f"{label:<12}{folder / result.files[key]}" for label, key in _SHOWN if key in result.files]
     lines += spending(result.spent)
     if result.outcome == "interrupted":

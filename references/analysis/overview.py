@@ -94,6 +94,10 @@ def _lattice_caption(analysis: Analysis) -> str:
     if lattice is not None:
         along, across = lattice.counts
         return f"lattice {along:.1f} × {across:.1f}, offset {lattice.offset:.2f}, strength {lattice.strength:.2f}"
+    rings = analysis.measured.rings
+    if rings.concentricity > panels.RINGED:
+        x, y = rings.centre
+        return f"rings round ({x:.2f}, {y:.2f}), concentricity {rings.concentricity:.2f}"
     return f"{bands.count:.1f} bands, strength {bands.strength:.2f}" if bands is not None else "no repetition"
 
 

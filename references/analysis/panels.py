@@ -28,6 +28,9 @@ STEP_COLOR: Color = (0, 200, 90)
 BORDER_COLOR: Color = (255, 40, 120)
 _FAINT_INK: Color = (150, 150, 150)
 _INK: Color = (30, 30, 30)
+RINGED = 0.8
+"""Concentricity from which rings are drawn, one for each period of the dominant size."""
+
 _BINS = 48
 _STROKES = 16
 
@@ -62,13 +65,19 @@ def _frame(draw: ImageDraw.ImageDraw, part: tuple[float, ...], size: tuple[int, 
 
 
 def lattice_lines(base: Image.Image, image_srgb: FloatArray, analysis: Analysis) -> Image.Image:
-    """The rows (yellow) and the cells in them (green), laid where the cells meet; bands when there is no lattice."""
+    """The rows (yellow) and the cells in them (green), laid where the cells meet; rings or bands without a lattice."""
     panel = base.copy()
     draw = ImageDraw.Draw(panel)
-    lattice, bands = analysis.lattice, analysis.measured.bands
+    lattice, bands, rings = analysis.lattice, analysis.measured.bands, analysis.measured.rings
     centre = np.array([PANEL / 2, PANEL / 2])
     if lattice is None:
-        if bands is not None:
+        if rings.concentricity > RINGED:
+            x, y = (float(part) * PANEL for part in rings.centre)
+            for radius in (
+                np.arange(1, 4 * analysis.measured.dominant.cycles) * PANEL / analysis.measured.dominant.cycles
+            ):
+                draw.ellipse([x - radius, y - radius, x + radius, y + radius], outline=ROW_COLOR)
+        elif bands is not None:
             along = np.array([np.cos(bands.angle_rad), -np.sin(bands.angle_rad)]) * 2 * PANEL
             step = np.array([np.sin(bands.angle_rad), np.cos(bands.angle_rad)]) * PANEL / bands.count
             for k in range(-round(bands.count) - 1, round(bands.count) + 2):

@@ -212,4 +212,5 @@ def test_one_picture_and_the_bundled_ones_are_sets(tmp_path):
     assert [item.id for item in load_set(path)] == ["a-png"]
     bundled = load_set("bundled")
     assert bundled["brick_wall"].meta["family"] == "bricks"
+    assert [item.id for item in load_set("skimage:grass")] == ["skimage-grass"]
     assert bundled["skimage-grass"].load().id == "skimage-grass"
