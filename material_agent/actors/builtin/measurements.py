@@ -22,6 +22,8 @@ _SAMPLE = 128
 _FEWEST = 64
 _COLOURFUL = 0.02
 """Deviation off one ramp, scene-linear, from which a second direction of colour shows."""
+_CONCENTRIC = 0.8
+"""Of edges that run round a centre: .5 is none, and stones and cells stay below .7."""
 _COHERENT, _TWO_REGIONS, _BLOCKS, _STACKED = 0.2, 0.15, 0.4, 0.05
 
 
@@ -57,7 +59,8 @@ class Measurements:
 
     def has(self, need: str) -> bool:
         """Whether what a structure needs was measured."""
-        return {"": True, "lattice": bool(self.lattices), "harmonics": "u0" in self.numbers}.get(need, False)
+        return {"": True, "lattice": bool(self.lattices), "harmonics": "u0" in self.numbers,
+                "centre": "centre_x" in self.numbers}.get(need, False)  # fmt: skip
 
     @cached_property
     def colors(self) -> Array:
@@ -141,6 +144,8 @@ def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -
     grain = max(measured.anisotropy.values(), key=lambda item: item.coherence)
     if grain.coherence > _COHERENT:
         numbers["grain_angle"] = float(grain.angle_rad)
+    if measured.rings.concentricity > _CONCENTRIC:
+        numbers["centre_x"], numbers["centre_y"] = measured.rings.centre[0], 1.0 - measured.rings.centre[1]
     hypotheses: dict[str, float] = {item.structure: float(item.probability) for item in analysis.inferred.hypotheses}
     hypotheses["two_regions"] = split.confidence
     regions = _regions(split.minority, pixels.shape) if split.confidence > _TWO_REGIONS else None

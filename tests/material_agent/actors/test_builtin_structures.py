@@ -32,7 +32,14 @@ def measured() -> Measurements:
     """Measurements as of a picture with a square lattice of 4 × 4, two colours and a grain direction."""
     rng = np.random.default_rng(3)
     pixels = rng.uniform(0.2, 0.8, (64, 64, 3))
-    numbers = {"grain_angle": 0.3, "blob_scale": 9.0, "joint": 0.05, "second_axis": 0.05}
+    numbers = {
+        "grain_angle": 0.3,
+        "blob_scale": 9.0,
+        "joint": 0.05,
+        "second_axis": 0.05,
+        "centre_x": 0.4,
+        "centre_y": 0.6,
+    }
     for k in range(HARMONICS):
         numbers |= {f"u{k}": 4.0, f"v{k}": 4.0 * (k % 3), f"phase{k}": 0.5 * k, f"amplitude{k}": 0.4}
     lattice = {"columns": 4.0, "rows": 4.0, "offset": 0.5, "lattice_angle": 0.0}
