@@ -33,7 +33,9 @@ def prompt(name: str) -> Template:
 
 def quoted(name: str, text: str) -> str:
     """A text that came from elsewhere as data: it can neither close its own quotation nor hide what it holds."""
-    printable = "".join(char if char == "\n" or char.isprintable() else " " for char in text)
+    printable = text
+    if not text.replace("\n", "").isprintable():  # rare, and slow to mend
+        printable = "".join(char if char == "\n" or char.isprintable() else " " for char in text)
     safe = re.sub(r"</?data\b", "[data", printable, flags=re.IGNORECASE)
     cut = safe if len(safe) <= MOST_WORDS else safe[:MOST_WORDS] + f"\n[{len(safe) - MOST_WORDS} more characters]"
     return f'<data name="{name}">\n{cut}\n</data>'

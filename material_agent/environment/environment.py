@@ -46,7 +46,7 @@ from material_agent.environment.best import PROGRESS, Best, Recorder
 from material_agent.environment.gate import Evidence, missing_evidence
 from material_agent.environment.scene import CHANNELS, Judge, Scene, Settings
 from material_agent.environment.tally import Tally
-from material_agent.environment.tune import knobs_of, search
+from material_agent.environment.tune import affordable, knobs_of, search
 from material_agent.events import Evaluated, Log, Observed, Proposal, Thought, WorkerLost, evaluation_record
 from material_agent.observation import FloatArray, Judging, Observation, Trial
 from material_agent.proposals import BadCall, Proposed, Tune, proposed_to_json
@@ -198,6 +198,7 @@ class Environment:
     def _tune(self, action: Tune) -> Observation:
         try:
             knobs = knobs_of(self._graph, action, self._catalog, allowed=self.settings.tune)
+            action = affordable(action, self.remaining.get("candidates"))
         except ActionRejected as error:
             self.tally.rejected += 1
             return self._observe(action.op, "rejected", messages=(str(error),))

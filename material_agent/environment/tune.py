@@ -6,7 +6,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from graph_api.actions import Edit
 from graph_api.model import Graph, Node, Value
 from graph_api.resolve import Notice, find_socket, known_node, names_of, state_of
 from material_agent.observation import Bench, Trial
-from material_agent.proposals import Goal, Tune
+from material_agent.proposals import BUDGETS, Goal, Tune
 
 GENERATION = 8
 FINALISTS = 5
@@ -84,6 +84,15 @@ def knobs_of(graph: Graph, tune: Tune, catalog: Catalog, *, allowed: bool = True
     if len(knobs) > MOST_NUMBERS:
         raise ActionRejected("bad_action", f"at most {MOST_NUMBERS} numbers in tune.parameters", str(len(knobs)))
     return list({(knob.node, knob.socket, knob.part): knob for knob in knobs}.values())
+
+
+def affordable(tune: Tune, left: float | None) -> Tune:
+    """The search within what the ledger has `left` (None: no limit). Raises `ActionRejected` when it is too little."""
+    if left is None or left >= tune.budget:
+        return tune
+    if left < BUDGETS[0]:
+        raise ActionRejected("bad_action", f"{BUDGETS[0]} candidates left for a search", f"{left:.0f}")
+    return replace(tune, budget=int(left))
 
 
 def search(graph: Graph, tune: Tune, knobs: Sequence[Knob], bench: Bench, resolution: int) -> Found:

@@ -12,7 +12,7 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent
 from PIL import Image
 
-from material_agent.actors.pictures import comparison_png
+from material_agent.actors.pictures import comparison
 from material_agent.actors.words import observation_words
 from material_agent.events import evaluation_record
 from material_agent.observation import FloatArray, Observation
@@ -48,10 +48,12 @@ def observed(seen: Observation, reference: FloatArray) -> CallToolResult:
     pictures: list[ContentBlock] = []
     for channel in seen.images:
         pictures += [TextContent(text=f"{seen.view} {channel}:"), picture(seen.picture(channel))]
-    drawn = comparison_png(reference, seen) if seen.view == "flat" else None
+    drawn = comparison(reference, seen) if seen.view == "flat" else None
     if drawn is not None:
-        png, panels = drawn
-        pictures += [TextContent(text=f"from left to right: {', '.join(panels)}"), _png(png)]
+        pictures += [
+            TextContent(text=f"from left to right: {', '.join(drawn.panels)}"),
+            _picture(drawn.jpeg, "image/jpeg"),
+        ]
     made = answer(observation_words(seen), observation_data(seen), pictures)
     return made.model_copy(update={"is_error": seen.status != "ok"})
 
@@ -79,11 +81,11 @@ def picture(bits: Any) -> ImageContent:
     image.thumbnail((PICTURE_PX, PICTURE_PX), Image.Resampling.LANCZOS)
     stream = io.BytesIO()
     image.save(stream, "PNG")
-    return _png(stream.getvalue())
+    return _picture(stream.getvalue(), "image/png")
 
 
-def _png(data: bytes) -> ImageContent:
-    return ImageContent(data=base64.b64encode(data).decode(), mime_type="image/png")
+def _picture(data: bytes, mime_type: str) -> ImageContent:
+    return ImageContent(data=base64.b64encode(data).decode(), mime_type=mime_type)
 
 
 def _finite(value: Any) -> Any:

@@ -15,9 +15,10 @@ from material_agent.actors.base import AttemptSetup, Turn
 from material_agent.actors.llm.calls import LONGEST_NOTE, Call, Read, read_reply, tool_definitions
 from material_agent.actors.llm.client import Abilities, Client
 from material_agent.actors.llm.tokens import tokens_of
-from material_agent.actors.llm.transcript import Exchange, build
+from material_agent.actors.llm.transcript import Exchange, build, exchange
 from material_agent.actors.llm.wire import Request
-from material_agent.actors.words import prompt
+from material_agent.actors.pictures import reference_png
+from material_agent.actors.words import prompt, task_words
 from material_agent.budget import Ledger
 from material_agent.context import Context
 from material_agent.events import Log
@@ -37,9 +38,12 @@ class LLMActor:
         self._exchanges: list[Exchange] = []
         self._open: Read | None = None
         self._seen = 0
+        self._reference: bytes | None = None
+        self._opening = ""
 
     def act(self, context: Context, bench: Bench) -> Turn:
         """Ask the model for its next calls. Raises `BudgetExhausted`, `ActorGone`, `ActorError`."""
+        self._opening = self._opening or task_words(context)
         self._take_in(context)
         reply = self._client.ask(lambda abilities: self._request(context, abilities), "act", self._attempt)
         read = read_reply(reply, context.state.step, tune=context.constraints.tune)
@@ -60,7 +64,8 @@ class LLMActor:
             context,
             self._exchanges,
             instructions=instructions.strip(),
-            images=abilities.images,
+            opening=self._opening,
+            reference=self._shown(context) if abilities.images else None,
             pictures=settings.pictures,
             budget=settings.context_tokens - tokens_of((), offered),
         )
@@ -75,8 +80,15 @@ class LLMActor:
         answers: list[Observation | None] = []
         for call in self._open.calls:
             answers.append(fresh.pop(0) if _leaves_a_step(call) and fresh else None)
-        self._exchanges.append(Exchange(self._open, tuple(answers)))
+        image, sees = context.task.image_srgb, self._client.abilities.images
+        self._exchanges.append(exchange(self._open, answers, image, images=sees))
         self._open = None
+
+    def _shown(self, context: Context) -> bytes:
+        """The reference as a PNG, drawn once."""
+        if self._reference is None:
+            self._reference = reference_png(context.task.image_srgb)
+        return self._reference
 
 
 class LLMActors:

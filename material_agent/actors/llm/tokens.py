@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
-import struct
 from collections.abc import Sequence
 from functools import singledispatch
 
+from PIL import Image
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessage,
@@ -31,9 +32,9 @@ def text_tokens(text: str) -> int:
     return int(len(text) / CHARACTERS) + 1
 
 
-def picture_tokens(png: bytes) -> int:
-    """Tokens of a PNG, from its size in pixels."""
-    width, height = struct.unpack(">II", png[16:24]) if len(png) >= 24 else (1, 1)
+def picture_tokens(data: bytes) -> int:
+    """Tokens of a picture file, from its size in pixels."""
+    width, height = Image.open(io.BytesIO(data)).size  # reads the header only
     return int(width * height / PIXELS) + 1
 
 

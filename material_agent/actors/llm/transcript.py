@@ -20,9 +20,9 @@ from pydantic_ai.messages import (
 )
 
 from material_agent.actors.llm.calls import Read
-from material_agent.actors.llm.tokens import picture_tokens, tokens_of
-from material_agent.actors.pictures import comparison_png, reference_png
-from material_agent.actors.words import observation_words, quoted, state_words, task_words
+from material_agent.actors.llm.tokens import tokens_of
+from material_agent.actors.pictures import Drawn, comparison
+from material_agent.actors.words import observation_words, state_words
 from material_agent.context import Context
 from material_agent.observation import FloatArray, Observation
 
@@ -35,10 +35,25 @@ KEPT_TURNS = 1
 
 @dataclass(frozen=True)
 class Exchange:
-    """One turn: what the model said, and what came of each of its calls (None for a call that was not done)."""
+    """One turn: what the model said, and what came of each of its calls (None for a call that was not done).
+
+    `words` are the answers as they are told; `drawn` is the last render beside the reference, for a model that sees.
+    """
 
     read: Read
-    answers: tuple[Observation | None, ...] = ()
+    words: tuple[str, ...] = ()
+    drawn: Drawn | None = None
+
+
+def exchange(read: Read, answers: Sequence[Observation | None], reference: FloatArray, *, images: bool) -> Exchange:
+    """An exchange put into words and drawn, once for all the requests that show it."""
+    words = tuple(
+        NOTED if call.proposed.op == "note" else NOT_DONE if seen is None else observation_words(seen)
+        for call, seen in zip(read.calls, answers, strict=True)
+    )
+    rendered = [seen for seen in answers if seen is not None and seen.images]
+    drawn = comparison(reference, rendered[-1]) if rendered and images else None
+    return Exchange(read, words, drawn)
 
 
 @dataclass(frozen=True)
@@ -56,7 +71,7 @@ class _Block:
         content: list[UserContent] = [self.words] if self.words else []
         if self.picture is not None:
             content.append(f"The last render, from left to right: {', '.join(self.panels)}.")
-            content.append(BinaryContent(self.picture, media_type="image/png"))
+            content.append(BinaryContent(self.picture, media_type="image/jpeg"))
         elif self.panels:
             content.append("[an older picture was left out]")
         if content:
@@ -70,35 +85,50 @@ def build(
     exchanges: Sequence[Exchange],
     *,
     instructions: str,
-    images: bool,
+    opening: str,
+    reference: bytes | None,
     pictures: int,
     budget: int,
 ) -> tuple[ModelMessage, ...]:
     """The messages for one turn, in at most `budget` tokens where that is possible.
 
-    `pictures` bounds the renders that are shown, newest first; none without `images`.
+    `opening` is what stays the same in an attempt (`words.task_words`). `reference` is the PNG that is shown, None to a
+    model that does not see; then no render is shown either. `pictures` bounds the renders, newest first.
     """
-    blocks = [_block(exchange, context.task.image_srgb, images=images) for exchange in exchanges]
-    blocks = _with_newest_pictures(blocks, pictures if images else 0)
-    opening: list[UserContent] = [task_words(context)]
-    if images:
-        opening += ["The reference:", BinaryContent(reference_png(context.task.image_srgb), media_type="image/png")]
+    blocks = [_block(exchange) for exchange in exchanges]
+    blocks = _with_newest_pictures(blocks, pictures if reference is not None else 0)
+    begin: list[UserContent] = [opening]
+    if reference is not None:
+        begin += ["The reference:", BinaryContent(reference, media_type="image/png")]
     closing = state_words(context)
+    frame = tokens_of(_assembled(begin, (), closing, instructions, len(blocks)))
+    blocks, dropped = _fitted(blocks, budget - frame)
+    return tuple(_assembled(begin, blocks[dropped:], closing, instructions, dropped))
+
+
+def _fitted(blocks: list[_Block], room: int) -> tuple[list[_Block], int]:
+    """The blocks without the pictures that are too many, and how many of the oldest must go to fit into `room`."""
+    costs = [tokens_of(block.messages()) for block in blocks]
+    over, fitted = sum(costs) - room, list(blocks)
+
+    def hide(index: int) -> int:
+        fitted[index] = replace(fitted[index], picture=None)
+        saved = costs[index] - tokens_of(fitted[index].messages())
+        costs[index] -= saved
+        return saved
+
+    shown = [index for index, block in enumerate(fitted) if block.picture is not None]
+    newest = len(fitted) - 1
+    for index in shown:
+        if over > 0 and index != newest:
+            over -= hide(index)
     dropped = 0
-    while True:
-        messages = _assembled(opening, blocks[dropped:], closing, instructions, dropped)
-        over = tokens_of(messages) - budget
-        if over <= 0:
-            return tuple(messages)
-        oldest = next((i for i, one in enumerate(blocks) if i >= dropped and one.picture is not None), None)
-        if oldest is not None and oldest < len(blocks) - 1:
-            blocks[oldest] = replace(blocks[oldest], picture=None)
-        elif dropped < len(blocks) - KEPT_TURNS:
-            dropped += 1
-        elif oldest is not None and over < picture_tokens(blocks[oldest].picture or b""):
-            blocks[oldest] = replace(blocks[oldest], picture=None)
-        else:
-            return tuple(messages)
+    while over > 0 and dropped < len(fitted) - KEPT_TURNS:
+        over -= costs[dropped]
+        dropped += 1
+    if over > 0 and shown and shown[-1] == newest:
+        hide(newest)
+    return fitted, dropped
 
 
 def _assembled(
@@ -129,23 +159,17 @@ def _merged(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     return merged
 
 
-def _block(exchange: Exchange, reference: FloatArray, *, images: bool) -> _Block:
+def _block(exchange: Exchange) -> _Block:
     read = exchange.read
-    answers = [
-        NOTED if call.proposed.op == "note" else NOT_DONE if seen is None else observation_words(seen)
-        for call, seen in zip(read.calls, exchange.answers, strict=False)
-    ]
-    rendered = [seen for seen in exchange.answers if seen is not None and seen.images]
-    drawn = comparison_png(reference, rendered[-1]) if rendered and images else None
-    picture, panels = drawn if drawn is not None else (None, ())
+    picture, panels = exchange.drawn if exchange.drawn is not None else (None, ())
     if read.native:
         results = tuple(
             ToolReturnPart(call.proposed.op, answer, tool_call_id=call.id)
-            for call, answer in zip(read.calls, answers, strict=True)
+            for call, answer in zip(read.calls, exchange.words, strict=True)
         )
         named = _renamed(results, read)
         return _Block(read.echo, named, "", picture, panels)
-    said = "\n".join(f"{index}. {answer}" for index, answer in enumerate(answers, start=1))
+    said = "\n".join(f"{index}. {answer}" for index, answer in enumerate(exchange.words, start=1))
     return _Block(read.echo, (), said or SILENT, picture, panels)
 
 
@@ -161,4 +185,4 @@ def _with_newest_pictures(blocks: Sequence[_Block], number: int) -> list[_Block]
     return [block if index in kept else replace(block, picture=None) for index, block in enumerate(blocks)]
 
 
-__all__ = ["Exchange", "build", "quoted"]
+__all__ = ["Exchange", "build", "exchange"]

@@ -97,7 +97,7 @@ def test_a_client_builds_bricks_from_nothing(transport, server, brick_file, tmp_
             assert "did you mean Scale" in wrong.content[0].text
 
             seen = await do(client, "render", task=task, maps=["beauty", "height"])
-            assert [picture.size for picture in pictures(seen)] == [(128, 128), (128, 128), (976, 320)]
+            assert [picture.size for picture in pictures(seen)] == [(128, 128), (128, 128), (784, 256)]
             assert seen.structured_content["evaluation"]["success"]
             verdict = (await do(client, "evaluate", task=task)).structured_content["evaluation"]
             assert verdict["reward"] == seen.structured_content["evaluation"]["reward"]
