@@ -54,7 +54,10 @@ def knobs(graph: Graph) -> tuple[Knob, ...]:
             break
         value = node.inputs.get(socket.identifier, socket.default)
         assert value is not None, "a candidate has a value"
-        name = _unique(pattern.format(what=_what(node, catalog)), taken)
+        if socket.type == "RGBA" and "{what}" in pattern and _grey(value):
+            continue  # a mask's black and white, not a color
+        alone = sum(one.type == node.type for one in graph.nodes.values() if one.id in used) == 1
+        name = _unique(pattern.format(what=_what(node, catalog, alone=alone)), taken)
         found.append(Knob(name, node.id, socket.identifier, socket.type, value, socket.min, socket.max, socket.subtype))
     return tuple(found)
 
@@ -64,6 +67,8 @@ def _candidates(graph: Graph, used: frozenset[str], catalog: Catalog) -> Iterato
         for rule in _table()[part]:
             for node in graph.nodes.values():
                 if node.id not in used or node.type != rule["type"] or rule.get("role", role_of(node)) != role_of(node):
+                    continue
+                if "feeds" in rule and not any(one.dst_socket == rule["feeds"] for one in graph.links_from(node.id)):
                     continue
                 socket = _free(graph, node, rule["socket"], catalog)
                 if socket is not None and (part == "always" or socket.identifier in node.inputs):
@@ -80,12 +85,16 @@ def _free(graph: Graph, node: Node, name: str, catalog: Catalog) -> Socket | Non
     return None
 
 
-def _what(node: Node, catalog: Catalog) -> str:
-    """What the node makes, in words: its label, or its type with the scale of its role."""
+def _grey(value: Value) -> bool:
+    return isinstance(value, tuple) and max(value[:3]) - min(value[:3]) < 1e-3
+
+
+def _what(node: Node, catalog: Catalog, *, alone: bool) -> str:
+    """What the node makes, in words: its label, or its type, with the scale of its role unless it is `alone`."""
     if node.label:
         return node.label
     title = title_of(node, catalog.node(node.type)).removesuffix(" Texture")
-    word = _table()["scale_words"].get(node.role, "")
+    word = "" if alone else _table()["scale_words"].get(node.role, "")
     return f"{word} {title}".strip()
 
 

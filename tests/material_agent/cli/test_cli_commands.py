@@ -143,7 +143,8 @@ def test_export_and_inspect_agree_about_the_graph(graph, graph_file, tmp_path, c
 def test_export_writes_maps(graph_file, tmp_path, capfd):
     folder = answer(capfd, "export", graph_file, "--to", "maps", "-r", 32, "-o", tmp_path / "maps")["path"]
     names = sorted(path.name for path in Path(folder).iterdir())
-    assert names == ["base_color.png", "height.png", "metallic.png", "normal.png", "roughness.png"]
+    pictures = ["ambient_occlusion", "base_color", "height", "metallic", "normal", "roughness"]
+    assert names == sorted(["maps.json", *(f"{name}.png" for name in pictures)])
 
 
 def test_analyze_finds_the_grid(tmp_path, capfd):
