@@ -67,6 +67,7 @@ class LocalEngine:
             except BaseException as error:  # noqa: BLE001 - what a thread cannot raise, its consumer does
                 results.put(error)
             finally:
+                runner.end()
                 results.put(None)
 
         threads = [threading.Thread(target=work, args=(runner,), daemon=True) for runner in runners]

@@ -57,6 +57,10 @@ class TaskResult(Record):
         """Whether there is a result, accepted or not."""
         return self.status != "failed"
 
+    def slim(self) -> TaskResult:
+        """The result without what only its record needs: a batch keeps thousands of them."""
+        return self.model_copy(update={"settings": {}, "versions": {}})
+
     @property
     def verdict(self) -> tuple[object, ...]:
         """What two ways of doing the same task must agree on, to the last bit."""

@@ -28,7 +28,8 @@ _REFRESH_S = 20.0
 class BatchResult:
     """What became of a batch.
 
-    `results`: one for each reference that is over, in the order of the references. `faults`: inputs that could not be
+    `results`: one for each reference that is over, in the order of the references, without settings and versions, which
+    are in the record. `faults`: inputs that could not be
     tasks. `pending`: ids of what an interruption left to do. `kept`: how many results were there already.
     """
 
@@ -98,7 +99,7 @@ def run_batch(
         notes = (*gathered.notes, *plan.notes)
         board = Board(len(plan.tasks), len(plan.kept), clock)
         hears.planned(board, plan, gathered.faults, notes)
-        results = dict(plan.kept)
+        results = {name: result.slim() for name, result in plan.kept.items()}
         batch = _Batch(config, chosen, store, plan, gathered.faults, notes, board, hears, results, clock)
         if config.share_memory and (chosen.far or store.local("") is None):
             batch.memory = stack.enter_context(travelling_memory(store, plan.kept.values()))
@@ -135,7 +136,7 @@ class _Batch:
         """Have every task done. Raises `BlenderUnavailable` when no task could be done here."""
         with closing(self.engine.run(self._specs(), self._progress)) as over:  # type: ignore[type-var]
             for result in over:
-                self.results[result.id] = result
+                self.results[result.id] = result.slim()
                 self.board.ended(result)
                 self.hears.ended(result)
                 if result.kind == "environment" and not any(one.complete for one in self.results.values()):

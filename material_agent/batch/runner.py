@@ -56,7 +56,7 @@ class TaskRunner:
         try:
             return self._run(spec, listen)
         except BaseException:
-            self._kill()
+            self.end()
             raise
 
     def stop(self) -> None:
@@ -69,7 +69,7 @@ class TaskRunner:
             with contextlib.suppress(OSError):
                 self._process.connection.send(None)
             self._process.wait(2.0)
-        self._kill()
+        self.end()
 
     def _run(self, spec: TaskSpec, listen: ProgressListener) -> TaskResult:
         started = time.monotonic()
@@ -79,11 +79,11 @@ class TaskRunner:
             try:
                 result = self._attempt(spec, listen)
             except _TimeUp as error:
-                self._kill()
+                self.end()
                 return self._lost(spec, "time_limit", str(error), started, tries)
             except (EOFError, OSError):
                 reason = self._loss(spec)
-                self._kill()
+                self.end()
                 self.check()
                 continue
             self._tidy(result)
@@ -93,7 +93,7 @@ class TaskRunner:
     def _attempt(self, spec: TaskSpec, listen: ProgressListener) -> TaskResult:
         self.check()
         if self._process is None or not self._process.running:
-            self._kill()
+            self.end()
             self._process = Process("material_agent.batch.worker", (self._threads,))
             self._done = 0
         connection = self._process.connection
@@ -134,7 +134,8 @@ class TaskRunner:
         write_record(spec, result)
         return result
 
-    def _kill(self) -> None:
+    def end(self) -> None:
+        """End the worker and all that it started, at once; for the thread that runs tasks."""
         process, self._process = self._process, None
         if process is None:
             return
