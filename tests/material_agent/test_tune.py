@@ -34,7 +34,7 @@ def test_it_repeats_itself_and_leaves_what_is_not_named(pool, brick_image):
     for _ in range(2):
         world = started(pool, brick_image)
         before = world.environment.graph
-        world.environment.step(Tune(("bricks.Scale", "principled.Roughness"), "appearance", 24))
+        world.environment.step(Tune(("bricks.Scale", "principled.Roughness"), "appearance", 16))
         after = world.environment.graph
         changed = {name for name in after.nodes if after.nodes[name] != before.nodes[name]}
         assert changed <= {"bricks", "principled"}
