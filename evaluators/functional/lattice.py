@@ -48,6 +48,9 @@ EDGE_WINDOW_DEG = np.arange(-10, 10)
 BANDED = 0.5
 """Strength from which bands may hide a lattice."""
 
+FEW_CELLS, STRENGTH_OF_FEW = 3.0, 0.35
+"""Two cells repeat by chance more easily than ten: where fewer than these fit, the evidence must be stronger."""
+
 ALONG_BANDS_RAD = float(np.radians(4))
 UPRIGHT_RAD = float(np.radians(3))
 
@@ -168,7 +171,9 @@ def find_lattice(luma: Array) -> Lattice | None:
     found = _lattice_at(small, luma.shape)
     if side > WORKING_SIDE and (found is None or min(found.periods) * WORKING_SIDE / side < FINE_PX):
         found = _lattice_at(luma, luma.shape) or found
-    return found or _lattice_between_bands(small, luma.shape)
+    found = found or _lattice_between_bands(small, luma.shape)
+    few = found is not None and min(found.counts) < FEW_CELLS and found.strength < STRENGTH_OF_FEW
+    return None if few else found
 
 
 def find_bands(luma: Array) -> Bands | None:
