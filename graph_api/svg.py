@@ -27,7 +27,7 @@ FRAMES = {
 MARKS = {"added": "#4fbf67", "removed": "#e0565b", "changed": "#e8a33d"}
 _BACK, _BODY, _FIELD, _TEXT, _FAINT = "#1d1d1d", "#303030", "#545454", "#e6e6e6", "#b4b4b4"
 _EDGE = 60.0
-_CHARACTER = 6.1
+_CHARACTER = 6.9
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -15,6 +15,7 @@ from renderer.process import Process
 from renderer.protocol import RenderMessage, RenderSettings
 
 TIMEOUT_S = 120.0
+_LONGEST_NAME = 63  # of Blender 4; 5 has more
 _PREVIEW = RenderSettings(resolution=512)
 
 
@@ -46,7 +47,7 @@ def export_blend(
     settings: RenderSettings = _PREVIEW,
     pictures: Mapping[str, Path] | None = None,
 ) -> tuple[RenderMessage, ...]:
-    """Write `graph` as the material `name` of a .blend file, with a fake user, so that saving keeps it.
+    """Write `graph` as the material `name` (see `block_name`) of a .blend file, with a fake user, so that it is kept.
 
     The nodes stand in a group whose inputs are the parameters that matter (`graph_api.knobs`), left to right in frames
     by role. A new file holds the flat view: patch, camera, sun, Cycles and the Standard view transform. With `into`,
@@ -58,7 +59,14 @@ def export_blend(
         raise BlendFileError(f"expected a .blend file, got {str(into)!r}, which does not exist")
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = {title: str(file.resolve()) for title, file in (pictures or {}).items()}
-    arguments = (graph, str(path.resolve()), name, None if into is None else str(into.resolve()), settings, packed)
+    arguments = (
+        graph,
+        str(path.resolve()),
+        block_name(name),
+        None if into is None else str(into.resolve()),
+        settings,
+        packed,
+    )
     messages: tuple[RenderMessage, ...] = _run("export_blend", arguments, path)
     return messages
 
@@ -90,9 +98,15 @@ def export_gltf(
     files = {channel: str(file.resolve()) for channel, file in maps.items()}
     # The exporter appends the suffix of its format to any other.
     draft = path.resolve().with_name(f".{path.stem}.partial.glb")
-    messages: tuple[RenderMessage, ...] = _run("export_gltf", (files, str(draft), name, patch_size_m), path)
+    messages: tuple[RenderMessage, ...] = _run("export_gltf", (files, str(draft), block_name(name), patch_size_m), path)
     draft.replace(path)
     return messages
+
+
+def block_name(name: str) -> str:
+    """A name that Blender takes as it is: without NUL and lone surrogates, at most 63 bytes, never empty."""
+    kept = name.replace("\0", "").encode("utf-8", "ignore")[:_LONGEST_NAME].decode("utf-8", "ignore").strip()
+    return kept or "Material"
 
 
 def picture_folder() -> Path:

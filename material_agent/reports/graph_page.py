@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from graph_api import summary_json, validate
@@ -32,7 +32,7 @@ def graph_page(
     both graphs are drawn, what differs is ringed, and the differences are listed.
     """
     environment = Environment(
-        loader=PackageLoader("material_agent.reports"), autoescape=select_autoescape(), undefined=StrictUndefined
+        loader=PackageLoader("material_agent.reports"), autoescape=True, undefined=StrictUndefined
     )
     drawings = [Drawing(_drawn(graph, difference.marks(after=True) if difference else None), "After" if before else "")]
     if before is not None and difference is not None:

@@ -1,4 +1,4 @@
-"""Run in any Blender: write the zoo, read every material, write it again, render both, and tell the differences.
+"""Run in any Blender: write the zoo unless the folder has one, read all of it, write it again, render both, compare.
 
 Arguments: the answer's path, a folder to work in, and the root of the checkout.
 """
@@ -23,10 +23,11 @@ def main() -> None:
     from renderer.blender.studio import Studio, with_nodes
     from renderer.protocol import RenderSettings
 
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    material_zoo.make(folder)
     path = str(folder / "zoo.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
+    if not Path(path).is_file():  # else one that another Blender has written
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        material_zoo.make(folder)
+        bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     names = sorted(item.name for item in bpy.data.materials)
     told = {}
