@@ -25,7 +25,7 @@ SPLITTER = (b"smollm", b"refact")
 """The llama.cpp in GPT4All's wheel is older than the first name; the second splits text in the same way."""
 
 
-def load(folder: Path) -> Any:
+def load(folder: Path, threads: int) -> Any:
     """The model, from a copy whose header names a splitter that this llama.cpp knows."""
     from gpt4all import GPT4All  # noqa: PLC0415 - after the arguments were read
 
@@ -39,7 +39,7 @@ def load(folder: Path) -> Any:
     place = data.index(SPLITTER[0], key)
     data[place : place + len(SPLITTER[0])] = SPLITTER[1]
     copy.write_bytes(data)
-    return GPT4All(MODEL, model_path=folder, allow_download=False, device="cpu", n_ctx=CONTEXT)
+    return GPT4All(MODEL, model_path=folder, allow_download=False, device="cpu", n_ctx=CONTEXT, n_threads=threads)
 
 
 def text_of(content: Any) -> str:
@@ -91,9 +91,11 @@ def main() -> None:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, default=8080)
-    port = parser.parse_args().port
+    parser.add_argument("--threads", type=int, default=1, help="more than the free cores are slower than one")
+    given = parser.parse_args()
+    port = given.port
     with tempfile.TemporaryDirectory() as folder:
-        model = load(Path(folder))
+        model = load(Path(folder), given.threads)
         print(f"serving {MODEL} at http://127.0.0.1:{port}/v1", flush=True)
         HTTPServer(("127.0.0.1", port), handler(model)).serve_forever()
 
