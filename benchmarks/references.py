@@ -3,8 +3,8 @@
 Usage: python benchmarks/references.py [--quick] [--photos DIR]
 Bars: regular against stochastic AUC .99, lattice vectors within 3 % in 90 %, orientation within 4° where it is coherent
 (all), the true family and structure among the first two hypotheses in 90 % (also of turned cuts, which nothing was set
-on), photographs told apart 14 of 15, and less than 1.5 s of processor time for an analysis at 512². `DIR` holds photographs and, in it or above it, a manifest.json
-with `file` and `regular`; MATERIAL_AGENT_PHOTOS serves as well.
+on), photographs told apart 14 of 15, and less than 1.5 s of processor time for an analysis at 512². `DIR` holds
+photographs and, in it or above it, a manifest.json with `file` and `regular`; MATERIAL_AGENT_PHOTOS serves as well.
 """
 
 from __future__ import annotations
