@@ -16,6 +16,7 @@ _OPTIONS: Mapping[str, tuple[str, object]] = {
     "patch_size_m": ("--patch-size", 1.0),
     "max_nodes": ("--max-nodes", 80),
     "max_steps": ("--max-steps", None),
+    "start": ("--start", ""),
 }
 _LIMITS: Mapping[str, str] = {
     "actions": "--max-actions",
@@ -41,6 +42,8 @@ def fit_arguments(config: Mapping[str, Any], actor: str = "", reflector: str = "
     for name, value in dict(config.get("limits") or {}).items():
         if name in _LIMITS:
             words += [_LIMITS[name], f"{value:g}"]
+    for name, option in (("locks", "--lock"), ("only", "--only")):
+        words += [part for word in config.get(name) or () for part in (option, str(word))]
     words += ["--no-tune"] if config.get("tune") is False else []
     words += ["--actor", actor] if ":" in actor else []
     return words + (["--reflector", reflector] if reflector != actor and ":" in f"{actor}{reflector}" else [])

@@ -79,6 +79,7 @@ def test_the_report_can_be_rebuilt_from_what_is_there(folder, capfd):
 
 def test_the_command_in_the_report_asks_for_the_same_run(folder, monkeypatch):
     config = read_events(folder / "events.jsonl").events[0].config
+    config |= {"start": "studio.blend:Oak: old", "locks": ["color", "grain.Scale"], "only": ["roughness"]}
     asked = []
 
     def remember(config, **_):

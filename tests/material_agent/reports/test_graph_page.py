@@ -48,7 +48,8 @@ def test_both_drawings_fit_their_boxes_and_nodes_are_where_they_should_be(page) 
     # Text stays inside the node that it belongs to.
     outside = page.execute_script(
         "return [...document.querySelectorAll('g.node')].flatMap(g => {const r = g.querySelector('rect')"
-        ".getBoundingClientRect(); return [...g.querySelectorAll('text')].filter(t => t.textContent).filter(t => {const b ="
+        ".getBoundingClientRect(); return [...g.querySelectorAll('text')].filter(t => t.textContent)"
+        ".filter(t => {const b ="
         "t.getBoundingClientRect(); return b.right > r.right + 1 || b.left < r.left - 1}).map(t => t.textContent)})"
     )
     assert outside == []
