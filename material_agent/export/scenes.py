@@ -27,7 +27,7 @@ def write_glb(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]
         entries = write_baked(baked, Path(folder), replace(wish, normal="opengl", bits=8, exr=False))
         maps = {name: Path(folder) / entry["png"] for name, entry in entries.items() if name != "height"}
         messages = export_gltf(maps, path, name=wish.name, patch_size_m=wish.patch_size_m)
-    return (*baked.messages, *messages, *told(baked, losses(graph, "glTF", height=False)))
+    return (*baked.messages, *messages, *_turned(wish), *told(baked, losses(graph, "glTF", height=False)))
 
 
 def write_materialx(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
@@ -60,14 +60,23 @@ def write_materialx(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage
     valid, said = document.validate()
     mx.writeToXmlFile(document, str(path))
     problems = () if valid else (RenderMessage("warning", f"the MaterialX library finds: {said.strip()}"),)
-    return (*baked.messages, *problems, *told(baked, losses(graph, "MaterialX", height=True)))
+    lost = (*losses(graph, "MaterialX", height=True), "Standard Surface takes no occlusion: it lies beside the others")
+    return (*baked.messages, *problems, *_turned(wish), *told(baked, lost))
+
+
+def _turned(wish: Wish) -> tuple[RenderMessage, ...]:
+    """A word to who asked for another convention than the format has."""
+    if wish.normal == "opengl":
+        return ()
+    return (RenderMessage("warning", f"the format's normal maps are OpenGL's; {wish.normal} was not written"),)
 
 
 def _image(graph: Any, name: str, kind: str, file: str) -> Any:
     node = graph.addNode("image", name, kind)
     entry = node.addInput("file", "filename")
     entry.setValueString(file)
-    entry.setColorSpace("srgb_texture" if kind == "color3" else "lin_rec709")
+    if kind == "color3":  # the others are numbers and have no color space
+        entry.setColorSpace("srgb_texture")
     return node
 
 
