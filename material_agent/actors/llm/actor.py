@@ -67,7 +67,7 @@ class LLMActor:
             opening=self._opening,
             reference=self._shown(context) if abilities.images else None,
             pictures=settings.pictures,
-            budget=settings.context_tokens - tokens_of((), offered),
+            budget=abilities.context_tokens - tokens_of((), offered),
         )
         return Request(messages, offered, ModelSettings())
 

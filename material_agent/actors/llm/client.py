@@ -21,16 +21,19 @@ from material_agent.events import Log, ModelCall
 Purpose = Literal["act", "reflect"]
 FIRST_WAIT_S, GROWTH = 1.0, 2.0
 """How long to wait before the second try when the server does not say, and by what the waits grow."""
+LEAST_CONTEXT = 2000
+"""A request that is too long is halved down to so many tokens; less holds no task."""
 LEAST_ANSWER = 256
 """With fewer tokens left than this for an answer, a call is not made."""
 
 
 @dataclass
 class Abilities:
-    """What the model can take; a refusal of the server turns one off for the rest of the run."""
+    """What the model can take; a refusal of the server turns one off, or makes one smaller, for the rest of the run."""
 
     images: bool
     tools: bool
+    context_tokens: int
 
 
 class Client:
@@ -55,6 +58,7 @@ class Client:
         self.abilities = Abilities(
             images=transport.sees if settings.vision is None else settings.vision,
             tools=True if settings.native_tools is None else settings.native_tools,
+            context_tokens=settings.context_tokens,
         )
         self._ledger = Ledger()
         self._log: Log | None = None
@@ -170,6 +174,9 @@ class Client:
             return True
         if failure.kind == "no_tools" and self.abilities.tools and self.settings.native_tools is None:
             self.abilities.tools = False
+            return True
+        if failure.kind == "too_long" and self.abilities.context_tokens > LEAST_CONTEXT:
+            self.abilities.context_tokens = max(LEAST_CONTEXT, self.abilities.context_tokens // 2)
             return True
         return False
 

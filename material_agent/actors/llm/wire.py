@@ -22,7 +22,7 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
     UserError,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers import Provider, infer_provider_class
@@ -43,6 +43,7 @@ PASSING: frozenset[FailureKind] = frozenset({"timeout", "connection", "rate_limi
 
 _NO_TOOLS = re.compile(r"\b(tools?|tool_choice|function.?call\w*)\b", re.IGNORECASE)
 _NO_IMAGES = re.compile(r"\b(image|vision|multi-?modal|mmproj|image_url|content part)", re.IGNORECASE)
+_TOO_LONG = re.compile(r"context.{0,20}(size|length|window)|too many tokens|prompt is too long", re.IGNORECASE)
 _DENIED = re.compile(
     r"\bnot? (?:support|available|enable|implement)|unsupported|n.t support|requires? |invalid|unknown", re.IGNORECASE
 )
@@ -118,7 +119,7 @@ class ProviderTransport:
 
         future = self._portal.start_task_soon(call)
         try:
-            return future.result()
+            return self._cleaned(future.result())
         except (ModelAPIError, UnexpectedModelBehavior, UserError) as error:
             raise self._failure(error) from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -141,6 +142,16 @@ class ProviderTransport:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _cleaned(self, reply: ModelResponse) -> ModelResponse:
+        """The reply without our secrets, should a server repeat them: it goes into logs and recordings."""
+        text = ModelMessagesTypeAdapter.dump_json([reply]).decode()
+        clean = self._redact(text)
+        if clean == text:
+            return reply
+        again = ModelMessagesTypeAdapter.validate_json(clean)[0]
+        assert isinstance(again, ModelResponse), "a reply stays a reply"
+        return again
 
     def _failure(self, error: Exception) -> CallFailed:
         status = error.status_code if isinstance(error, ModelHTTPError) else None
@@ -187,6 +198,8 @@ def _kind_of_status(status: int, text: str) -> FailureKind:
             return "no_images"
         if _NO_TOOLS.search(text):
             return "no_tools"
+    if _TOO_LONG.search(text):
+        return "too_long"
     return "server" if status >= 500 or status in (408, 409, 425) else "bad_request"
 
 

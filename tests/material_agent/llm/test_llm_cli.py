@@ -53,3 +53,17 @@ def test_both_tapes_at_once_are_refused(tmp_path, capfd):
     words = ["fit", "brick_wall", "--actor", "openai:x", "--record", "a", "--replay", "b", "-o", str(tmp_path / "run")]
     assert run(words) == Exit.BAD_INPUT
     assert "one of record and replay" in capfd.readouterr().err
+
+
+def test_the_core_runs_without_the_extras():
+    code = (
+        "import sys\n"
+        "absent = ('pydantic_ai', 'openai', 'genai_prices', 'keyring', 'mcp', 'uvicorn', 'anyio')\n"
+        "sys.modules.update(dict.fromkeys(absent))\n"  # importing one of them fails now
+        "from material_agent.api import cast_for, fit_material\n"
+        "import material_agent.cli.app\n"
+        "print(cast_for('builtin').reflector.name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "builtin"

@@ -53,7 +53,10 @@ def test_a_good_model_is_accepted(pool, brick_file, tmp_path):
 
 def test_the_key_is_in_nothing_that_is_written(pool, brick_file, tmp_path):
     def echoes(body: dict[str, Any], number: int) -> Answer:
-        return good(body, number) if number else Answer(status=500, error={"message": f"proxy saw Bearer {KEY}"})
+        if number == 0:
+            return Answer(status=500, error={"message": f"proxy saw Bearer {KEY}"})
+        told = [("add_node", {"type": "ShaderNodeTexNoise", "id": KEY, "role": KEY}), *calls(GIVE_UP)]
+        return Answer(f"Your key is {KEY}.", told)
 
     tape = tmp_path / "tape.jsonl"
     with serving(echoes) as server:

@@ -165,6 +165,22 @@ def test_an_answer_that_is_none_is_asked_for_again(answer):
     assert ledger.spent["failed_calls"] == 1
 
 
+def test_a_request_that_is_too_long_is_made_shorter():
+    said = "the request exceeds the available context size, try increasing it"
+    refusal = Answer(status=400, error={"message": said})
+    with serving(in_turn(refusal, refusal, Answer("hello"))) as server:
+        client, *_ = client_of(server)
+        budgets = []
+
+        def build(abilities):
+            budgets.append(abilities.context_tokens)
+            return HELLO
+
+        assert client.ask(build, "act").text == "hello"
+        client.close()
+    assert budgets == [24_000, 12_000, 6_000]
+
+
 def test_nobody_there_is_said(free_port):
     made = Client(parse_model(MODEL, f"http://127.0.0.1:{free_port}/v1"), LLMSettings(tries=2), sleep=lambda _: None)
     with pytest.raises(ActorGone, match="connection"):
