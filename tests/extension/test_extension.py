@@ -86,7 +86,7 @@ def run_folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("blender", ["installed", "bpy-4.5"])
+@pytest.mark.parametrize("blender", ["installed", "bpy-4.5", "bpy-newest"])
 def test_it_installs_and_every_button_works(package, run_folder, tmp_path, blender) -> None:
     python = interpreters().get(blender)
     if python is None:
