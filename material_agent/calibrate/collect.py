@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.functional.color import luma
+from evaluators.functional.spectrum import radial_peak
 from evaluators.functional.texture import deep_texture
 from evaluators.pictures import centre_square
 from graph_api import Graph, from_json
 from material_agent.calibrate.degrade import FloatArray
 from material_agent.calibrate.development import Material, Render, samples_of_graph, samples_of_photo, target_of
-from material_agent.calibrate.table import Table, joined, load, measured, save
+from material_agent.calibrate.table import Row, Table, joined, load, measured, save
 from material_agent.errors import BadInput
 from references import ReferenceFault, load_reference
 from references.bundled import SKIMAGE_PREFIX, SKIMAGE_TEXTURES, bundled
@@ -26,6 +29,10 @@ from renderer import BlenderPool, RenderCache, RenderRequest, RenderSettings, li
 from renderer.router import Router
 
 Say = Callable[[str], None]
+LEAST_CYCLES = 4.0
+"""Features across a picture, by the peak of its spectrum, from which its scale can be told: with fewer, two samples of
+one material differ as much as scales half as large again do (patches of rust, veins of marble)."""
+SCALE_KINDS = ("scale_up", "scale_down", "near_miss", "zoom")
 SMALLEST_PHOTO = 128
 """Shortest side of a photograph, px: its quarters are compared at 64 px."""
 
@@ -143,9 +150,16 @@ def collect(
                 )
                 part = Table(tuple(rows), own)
                 save(part, path)
-            parts.append((list(part.rows), part.own))
+            parts.append(([_fairly_labelled(row, material) for row in part.rows], part.own))
             say(f"{number} of {len(wanted)}: {material.id}, {len(part.rows)} comparisons")
     return joined(parts)
+
+
+def _fairly_labelled(row: Row, material: Material) -> Row:
+    """A wrong scale is no wrong material where a picture shows too few features to tell its scale."""
+    if row.kind not in SCALE_KINDS or radial_peak(luma(target_of(material))).cycles >= LEAST_CYCLES:
+        return row
+    return replace(row, label="graded") if row.label == "wrong" else row
 
 
 def _key(material: Material, others: Sequence[Material], table: dict[str, Any]) -> str:

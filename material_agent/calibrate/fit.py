@@ -28,7 +28,7 @@ _FLOOR = 0.1
 they differ by more than two samples of the whole, so that near misses of cells and plaster reached 1 as well."""
 _LEAST = 0.25
 """Least weight of a component in the logistic fit: what it shows is still told, and no fold forgets it."""
-_RIDGE = 1e-2
+_RIDGE = 2e-3
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ def test_the_committed_calibration_is_complete_and_says_how_it_was_made():
     calibration = load_calibration()
     assert sum(v for k, v in calibration.weights.items() if k != "budget") == pytest.approx(1, abs=1e-3)
     assert set(calibration.sizes) == {64, 128, 256}
-    assert {"command", "date", "figures", "pictures", "status"} <= set(calibration.made_by)
+    assert {"command", "date", "figures", "graphs", "photographs"} <= set(calibration.made_by)
     for size in calibration.sizes:
         thresholds = calibration.thresholds_at(size)
         assert set(thresholds) == {"structure", "appearance", "appearance_without_network", "physical", "compile"}
