@@ -61,7 +61,6 @@ class LocalEngine:
                     # The next task may be offered what this one learnt, so its result has to be taken in first.
                     while not taken.wait(_LOOK_S):
                         runner.check()
-                runner.close()
             except Stopped:
                 pass
             except BaseException as error:  # noqa: BLE001 - what a thread cannot raise, its consumer does

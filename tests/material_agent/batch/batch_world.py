@@ -61,7 +61,10 @@ def settings(references: list[str], out: Path | str, actor: Path, **more: object
     """A batch of quick tasks."""
     given = {"quality": "draft", "attempts": 1, "network": "off", "step_resolution": 32, "report_resolution": 32}
     run = RunConfig(reference="", out=Path(), **{**given, **more.pop("run", {})})
-    return BatchConfig(references=tuple(references), out=str(out), run=run, actor=f"scripted:{actor}", **more)
+    # One worker unless a test asks for more: its start costs more than most of these tasks.
+    return BatchConfig(
+        references=tuple(references), out=str(out), run=run, actor=f"scripted:{actor}", **{"jobs": 1, **more}
+    )
 
 
 class Ears(Listener):
