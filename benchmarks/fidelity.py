@@ -1,13 +1,14 @@
 """How near fitted materials come to their photographs, beside a flat colour and a fitted plain noise.
 
-    python benchmarks/fidelity.py [--photos DIR] [--quality draft] [--attempts N] [--seeds 1,2,3] [--out DIR]
-                                  [--only a,b] [--quick]
+    python benchmarks/fidelity.py [--photos DIR | --bundled] [--quality draft] [--attempts N] [--seeds 1,2,3]
+                                  [--out DIR] [--only a,b] [--columns N] [--quick]
 
 Each reference is fitted by the built-in actor, and once more with plain layered noise as its only structure, under the
 same budget. Ours, noise and the mean colour are scored alike, on their beauty picture alone: `reward` by the committed
 evaluator, `gap` by gap closed under ST-LPIPS VGG statistics, which nothing in the product sees. What is summarised of
 a reference is the median over the seeds. References: photographs of --photos (or MATERIAL_AGENT_PHOTOS; `regular` from
-the manifest.json beside the folder) and scikit-image's three.
+the manifest.json beside the folder) and scikit-image's three; with --bundled the bundled ones, whose true
+structure is known.
 The contact sheet (reference above, ours below, noise last) goes to OUT/sheet.png. What is in OUT already is not redone.
 """
 
@@ -40,9 +41,11 @@ from evaluators import Candidate, Evaluator, Target
 from evaluators.functional.color import srgb_to_linear
 from evaluators.functional.texture import TextureStatistics, statistics_distance
 from material_agent.actors.builtin import BuiltinActor, BuiltinReflector, Options
+from material_agent.actors.builtin.structure import structures
 from material_agent.config import RunConfig
 from material_agent.fit import run_fit
 from references import load_reference
+from references.bundled import bundled
 from renderer import BlenderPool, RenderCache
 
 FloatArray = npt.NDArray[np.float32]
@@ -61,7 +64,8 @@ class Row:
     """One fit, or the median of several.
 
     Rewards and gaps closed of ours, noise and flat; seconds of clock and processor; the physical term's value; the
-    judge's distance of the reference to itself.
+    judge's distance of the reference to itself; whether the evaluator accepted ours (1 or 0), and whether the chosen
+    structure is one for the true kind (NaN where that is unknown).
     """
 
     name: str
@@ -77,6 +81,8 @@ class Row:
     gap_flat: float
     physical: float
     own: float
+    accepted: float
+    structure_right: float
 
 
 class CachedJudge(StLpipsVggJudge):
@@ -93,6 +99,16 @@ class CachedJudge(StLpipsVggJudge):
 
     def distance(self, a: npt.ArrayLike, b: npt.ArrayLike) -> float:
         return float(statistics_distance(self.statistics(a), self.statistics(b))[0])
+
+
+def bundled_references() -> dict[str, tuple[str, bool]]:
+    """Every bundled reference, as `find_references` lists photographs."""
+    return {entry.id: (entry.id, entry.lattice is not None) for entry in bundled()}
+
+
+def true_structure(name: str) -> str:
+    """The kind of graph behind a bundled reference; "" for a photograph."""
+    return next((entry.structure for entry in bundled() if entry.id == name), "")
 
 
 def find_references(photos: Path | None) -> dict[str, tuple[str, bool]]:
@@ -158,9 +174,11 @@ def measure_row(name: str, regular: bool, pictures: Mapping[str, FloatArray], dr
     gaps = [gap_closed(image, reference, others, judge) for image in drawn]
     terms = record["final"]["evaluation"]["terms"]
     best = max(record["attempts"], key=lambda one: one["reward"] or -1)
+    true = true_structure(name)
+    right = float(true in structures()[best["structure"]].evidence) if true else float("nan")
     return Row(
         name, regular, best["structure"], record["seconds"], record["cpu_seconds"], *rewards,
-        *(gap.value for gap in gaps), terms["physical"]["value"], gaps[0].own,
+        *(gap.value for gap in gaps), terms["physical"]["value"], gaps[0].own, float(record["success"]), right,
     )  # fmt: skip
 
 
@@ -182,11 +200,11 @@ def line(row: Row, label: str) -> str:
     return f"{label:<18}{row.structure:<16} reward {rewards}   gap {gaps}   {spent}"
 
 
-def sheet(rows: Sequence[tuple[str, Sequence[FloatArray]]], path: Path) -> None:
-    """Columns of pictures under their names, at most nine in a line."""
-    across = min(9, len(rows))
+def sheet(rows: Sequence[tuple[str, Sequence[FloatArray]]], path: Path, columns: int) -> None:
+    """Columns of pictures under their names, at most `columns` in a line."""
+    across = min(columns, len(rows))
     lines = -(-len(rows) // across)
-    height = 3 * (TILE + 2) + 18
+    height = len(rows[0][1]) * (TILE + 2) + 18
     canvas = Image.new("RGB", (across * (TILE + 4), lines * height), "white")
     draw = ImageDraw.Draw(canvas)
     for index, (name, images) in enumerate(rows):
@@ -216,6 +234,8 @@ def summarize(rows: Sequence[Row]) -> dict[str, float]:
         "regular_beats_noise_gap": share(regular, lambda r: r.gap > r.gap_noise),
         "rest_not_worse_reward": share(rest, lambda r: r.reward >= r.reward_noise - TOLERANCE),
         "rest_not_worse_gap": share(rest, lambda r: r.gap >= r.gap_noise - TOLERANCE),
+        "accepted": share(rows, lambda r: r.accepted),
+        "structure_right": share([r for r in rows if not np.isnan(r.structure_right)], lambda r: r.structure_right),
         "physical_passes": share(rows, lambda r: r.physical >= 0.8),
         "seconds_median": statistics.median(r.seconds for r in rows),
         "seconds_longest": max(r.seconds for r in rows),
@@ -232,6 +252,8 @@ def accepted(figures: Mapping[str, float]) -> bool:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
+    parser.add_argument("--bundled", action="store_true", help="the bundled references instead of photographs")
+    parser.add_argument("--columns", type=int, default=9, help="pictures in a line of the contact sheet")
     parser.add_argument("--quality", choices=("draft", "normal", "high"), default="draft")
     parser.add_argument("--attempts", type=int, default=1)
     parser.add_argument("--seeds", type=lambda text: [int(part) for part in text.split(",")], default=[0])
@@ -240,9 +262,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget, for a check within 50 s")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    if options.photos is None:
+    if options.photos is None and not options.bundled:
         print("No photographs given (--photos DIR): only scikit-image's three textures are used.")
-    sources = find_references(Path(options.photos) if options.photos else None)
+    photos = Path(options.photos) if options.photos else None
+    sources = bundled_references() if options.bundled else find_references(photos)
     pictures = {name: load_reference(source).image_srgb for name, (source, _) in sources.items()}
     chosen = [QUICK] if options.quick else [n for n in sources if not options.only or n in options.only.split(",")]
     judge, rows, shown = CachedJudge(), [], []
@@ -265,7 +288,7 @@ def main(arguments: list[str]) -> int:
             if len(by_seed) > 1:
                 print(line(rows[-1], f"{name}: median"), flush=True)
             shown.append((name, [pictures[name], *by_seed[len(by_seed) // 2][1][:2]]))
-            sheet(shown, options.out / "sheet.png")
+            sheet(shown, options.out / "sheet.png", options.columns)
     figures = summarize(rows)
     for key, value in figures.items():
         print(f"{key:<28}{value:8.3f}")
