@@ -21,8 +21,8 @@ def main(socket: int, parent: int, threads: int) -> None:
     """Serve until the socket ends, a None arrives or the parent is gone; never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    # Before NumPy and torch load, which read these once. What a task that is ended in the middle leaves in its temporary
-    # folder goes with the folder of this process, which its owner removes.
+    # Before NumPy and torch load, which read these once. The temporary files of a task that is ended in the middle go
+    # with the folder of this process, which its owner removes.
     os.environ.update(OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads), OMP_WAIT_POLICY="PASSIVE")
     os.environ["TMPDIR"] = str(Path.cwd())
     connection = Connection(socket)
