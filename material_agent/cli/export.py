@@ -13,8 +13,6 @@ from material_agent.cli.output import Reply
 from material_agent.cli.sources import Source, read_source
 from material_agent.errors import BadInput
 
-_SUFFIXES = {"blend": ".blend", "python": ".py", "json": ".json", "maps": "-maps", "glb": ".glb", "mtlx": ".mtlx"}
-
 
 class Target(StrEnum):
     """What a graph can be written as."""
@@ -51,14 +49,14 @@ def export(
 
     What the format cannot carry is told, each line beginning with "lost:".
     """
-    from material_agent.export import Wish, export_graph
+    from material_agent.export import ENDINGS, Wish, export_graph
 
     if bits not in (8, 16):
         raise BadInput(f"expected --bits 8 or 16, got {bits}")
     found = read_source(source)
     graph = found.graph
     stem = source.resolve().stem if source.is_file() else source.resolve().name
-    path = output or Path(stem + _SUFFIXES[to.value])
+    path = output or Path(stem + ENDINGS[to.value])
     notes = export_graph(
         graph, to.value, path, Wish(name, resolution, patch_size, bits, exr, normal.value, _pictures(found), samples)
     )

@@ -42,6 +42,10 @@ def _json(graph: Graph, path: Path, wish: Wish) -> tuple[RenderMessage, ...]:
     return ()
 
 
+# How the name of what is written ends; maps are a folder.
+ENDINGS: Mapping[str, str] = {
+    "blend": ".blend", "python": ".py", "json": ".json", "maps": "-maps", "glb": ".glb", "mtlx": ".mtlx",
+}  # fmt: skip
 FORMATS: Mapping[str, Callable[[Graph, Path, Wish], tuple[RenderMessage, ...]]] = {
     "blend": _blend,
     "python": _python,

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -18,7 +18,7 @@ from material_agent.actors.words import compact, quoted, verdict_words
 from material_agent.environment import Settings
 from material_agent.errors import BadInput
 from material_agent.events import evaluation_record
-from material_agent.export import FORMATS, Wish, export_graph
+from material_agent.export import ENDINGS, FORMATS, Wish, export_graph
 from material_agent.mcp.answers import answer, graph_link, graph_uri, observed, picture
 from material_agent.mcp.describe import describe_node
 from material_agent.mcp.hall import Hall
@@ -32,7 +32,6 @@ from renderer import BlenderPool
 from renderer.images import quantize
 
 GOAL = "Rebuild the material of this picture as an editable, physically plausible node graph."
-ENDINGS: Mapping[str, str] = {"blend": ".blend", "python": ".py", "json": ".json", "maps": ""}
 LARGEST_MAP_PX = 4096
 TASK: dict[str, Any] = {"type": "string", "description": "the id that open_task gave"}
 
@@ -181,6 +180,8 @@ def _export(shop: Shop, arguments: Json, watch: Watch) -> CallToolResult:
     name = _text(arguments, "name", "Material")
     file = _text(arguments, "path", f"exports/{re.sub(r'[^A-Za-z0-9_-]+', '-', name) or 'material'}{ENDINGS[to]}")
     path = shop.workspace.folder(file) if to == "maps" else shop.workspace.new(file)
+    if to == "mtlx":  # its maps lie in a folder beside it
+        shop.workspace.folder(str(PurePath(file).with_suffix("")) + "-maps")
     size = int(_number(arguments, "resolution", 1024, (16, LARGEST_MAP_PX)))
     with shop.hall.at_work(arguments.get("task")) as task:
         watch.check()

@@ -116,6 +116,7 @@ def test_a_client_builds_bricks_from_nothing(transport, server, brick_file, tmp_
             for kind, path in (("blend", "out/m.blend"), ("python", "out/m.py"), ("json", "out/m.json")):
                 await do(client, "export", task=task, format=kind, path=path)
             await do(client, "export", task=task, format="maps", path="out/maps", resolution=64)
+            await do(client, "export", task=task, format="mtlx", path="out/m.mtlx", resolution=32)
             await do(client, "close_task", task=task)
             gone = await client.call_tool("inspect_graph", {"task": task})
             assert gone.is_error
@@ -124,6 +125,7 @@ def test_a_client_builds_bricks_from_nothing(transport, server, brick_file, tmp_
     task, graph = talk(conversation)
     assert json.loads((workspace / "out/m.json").read_text()) == graph
     assert Image.open(workspace / "out/maps/height.png").size == (64, 64)
+    assert (workspace / "out/m.mtlx").is_file() and (workspace / "out/m-maps/height.png").is_file()
     read_back = import_blend(workspace / "out/m.blend").graph
     assert "ShaderNodeTexBrick" in {node.type for node in read_back.nodes.values()}
     assert to_json(from_json(graph)) == graph
