@@ -6,6 +6,7 @@ in, it comes from the generator that is passed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -56,7 +57,10 @@ def tinted(image: FloatArray, amount: float, rng: np.random.Generator) -> FloatA
     # Away from the nearer end of lightness, where a shift would be clipped.
     lab = color.rgb2lab(image)
     direction[0] = abs(direction[0]) * (1 if lab[..., 0].mean() < 50 else -1)
-    return _picture(color.lab2rgb(lab + amount * direction))
+    with warnings.catch_warnings():
+        # Colours beyond sRGB are clipped, which is meant.
+        warnings.simplefilter("ignore", UserWarning)
+        return _picture(color.lab2rgb(lab + amount * direction))
 
 
 def washed(image: FloatArray, amount: float, rng: np.random.Generator) -> FloatArray:
