@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from material_agent.actors.builtin.measurements import Measurements
 from material_agent.actors.builtin.overlay import lay_over, moves_for, overlays
 from material_agent.actors.builtin.proposal import Proposal
-from material_agent.actors.builtin.search import COST, Scored, Searcher, draw, refine
+from material_agent.actors.builtin.search import COST, REFINE_RESOLUTION, Scored, Searcher, draw, refine
 from material_agent.actors.builtin.structure import Parameter, Structure, shading
 from material_agent.context import Evaluation, Gap
 
@@ -107,7 +107,8 @@ class Repairer:
             return []
         draws = max(2, int(min(10, allowance / 2 / COST)))
         first = replace(base, fit=None)
-        scored = searcher.screen([first, *(draw(base, searcher.rng, spread, only) for _ in range(draws - 1))])
+        starts = [first, *(draw(base, searcher.rng, spread, only) for _ in range(draws - 1))]
+        scored = searcher.screen(starts, REFINE_RESOLUTION)
         if not scored:
             return []
         refined = refine(searcher, scored[0], allowance - draws * COST, only, 0.1)
