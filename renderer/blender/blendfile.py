@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from graph_api.catalog import nearest_version
 from graph_api.model import Graph, Link, Node
+from renderer.blender.build import PICTURE_KEY
 from renderer.blender.dress import dress
 from renderer.blender.gltf import export_gltf
 from renderer.blender.read import TreeReader
@@ -38,15 +39,17 @@ def export_blend(
 
 
 def _pack(bpy: Bpy, pictures: dict[str, str]) -> None:
-    """Put `pictures` into the file under their names, and what the material uses with them."""
+    """Put `pictures` into the file under their names, and what the material uses with them; no other is touched."""
     for title, picture in pictures.items():
         image = bpy.data.images.load(picture)
         image.name = title
         image.use_fake_user = True
     for image in bpy.data.images:
-        used = image.users > image.use_fake_user or image.name in pictures
-        if used and image.source == "FILE" and not image.packed_file and image.filepath and image.library is None:
+        ours = image.get(PICTURE_KEY) is not None
+        if (ours or image.name in pictures) and image.source == "FILE" and not image.packed_file:
             image.pack()
+        if ours:
+            del image[PICTURE_KEY]  # it names a path of this machine
 
 
 def _set_render(scene: Bpy, settings: RenderSettings) -> None:

@@ -15,6 +15,9 @@ from renderer.blender.types import Bpy
 from renderer.protocol import RenderMessage
 
 _Structured = ColorRamp | CurveMapping
+_IMAGE_SETTINGS = ("image_colorspace", "image_alpha")
+PICTURE_KEY = "material_agent"
+"""Custom property of the image blocks that a build has loaded: file and settings, so that each is loaded once."""
 
 
 def structure(graph: Graph) -> tuple[Any, ...]:
@@ -140,11 +143,11 @@ class TreeBuilder:
         wanted = tuple(str(node.properties.get(name, "")) for name in _IMAGE_SETTINGS)
         title = "|".join((path, *wanted))
         for known in bpy.data.images:
-            if known.get("material_agent") == title:
+            if known.get(PICTURE_KEY) == title:
                 setattr(target, key, known)
                 return
         image = bpy.data.images.load(path, check_existing=False)
-        image["material_agent"] = title
+        image[PICTURE_KEY] = title
         setattr(target, key, image)
 
     def _link(self, link: Link) -> None:
@@ -182,9 +185,6 @@ def _finite(value: Value) -> bool:
     if isinstance(value, tuple):
         return all(map(math.isfinite, value))
     return not isinstance(value, float) or math.isfinite(value)
-
-
-_IMAGE_SETTINGS = ("image_colorspace", "image_alpha")
 
 
 def _set_image_setting(target: Bpy, key: str, value: str) -> None:

@@ -145,6 +145,28 @@ def test_f4_a_present_picture_travels_inside_the_file(tmp_path) -> None:
     assert blender(LOOK, tmp_path / "far" / "a.blend")["packed"] == [True]
 
 
+def test_other_pictures_of_an_authors_file_stay_as_they_are(tmp_path) -> None:
+    write_png(tmp_path / "p.png", np.full((4, 4, 3), 200, np.uint8))
+    write_png(tmp_path / "theirs.png", np.full((4, 4, 3), 90, np.uint8))
+    code = """
+i = bpy.data.images.load(args[1])
+m = bpy.data.materials.new("Theirs")
+m.use_fake_user = True
+m.node_tree.nodes.new("ShaderNodeTexImage").image = i
+bpy.ops.wm.save_as_mainfile(filepath=args[0])
+answer = 1
+"""
+    blender(code, tmp_path / "author.blend", tmp_path / "theirs.png")
+    nodes = {"i": ("TexImage", {}, {"image": str(tmp_path / "p.png")}), "e": "Emission", "out": "OutputMaterial"}
+    material = graph(nodes, "i.Color>e.Color; e.Emission>out.Surface")
+    export_blend(material, tmp_path / "copy.blend", name="Ours", into=tmp_path / "author.blend")
+    look = """
+bpy.ops.wm.open_mainfile(filepath=args[0])
+answer = {i.name: [bool(i.packed_file), list(i.keys())] for i in bpy.data.images if i.source == "FILE"}
+"""
+    assert blender(look, tmp_path / "copy.blend") == {"p.png": [True, []], "theirs.png": [False, []]}
+
+
 LAYOUT = """
 bpy.ops.wm.open_mainfile(filepath=args[0])
 m = bpy.data.materials[0]
