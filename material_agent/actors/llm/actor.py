@@ -56,7 +56,7 @@ class LLMActor:
         settings = self._client.settings
         tools = tool_definitions(tune=context.constraints.tune)
         instructions = prompt("act").substitute(
-            protocol=prompt("tools" if abilities.tools else "text").substitute(actions=_listing(tools)),
+            protocol=_protocol(tools, native=abilities.tools),
             sight=prompt("seeing" if abilities.images else "blind").substitute(),
         )
         offered = tools if abilities.tools else ()
@@ -108,6 +108,10 @@ class LLMActors:
 
 def _leaves_a_step(call: Call) -> bool:
     return not isinstance(call.proposed, Note)
+
+
+def _protocol(tools: Sequence[ToolDefinition], *, native: bool) -> str:
+    return prompt("tools").substitute() if native else prompt("text").substitute(actions=_listing(tools))
 
 
 def _listing(tools: Sequence[ToolDefinition]) -> str:

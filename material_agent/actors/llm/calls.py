@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
@@ -45,6 +46,7 @@ class Read:
     native: bool
 
 
+@cache
 def tool_definitions(*, tune: bool) -> tuple[ToolDefinition, ...]:
     """The typed actions as tools, made from their schemas."""
     schemas = [*action_schema().values(), *([tune_schema()] if tune else [])]

@@ -86,9 +86,11 @@ class Client:
         """
         waited, retry = 0.0, 0
         while True:
-            request = self._bounded(build(self.abilities))
+            asked = build(self.abilities)
+            sent = tokens_of(asked.messages, asked.tools)
+            request = self._bounded(asked, sent)
             try:
-                return self._try(request, purpose, attempt, retry, waited)
+                return self._try(request, sent, purpose, attempt, retry, waited)
             except CallFailed as failure:
                 if self._learn(failure):
                     waited = 0.0
@@ -101,9 +103,8 @@ class Client:
                     raise ActorGone(f"{self.spec.label} did not answer in {retry} calls: {_said(failure)}") from failure
                 waited = self._wait(failure, retry)
 
-    def _bounded(self, request: Request) -> Request:
+    def _bounded(self, request: Request, sent: int) -> Request:
         """The request with its answer bounded by what is left; raises `BudgetExhausted` when that is too little."""
-        sent = tokens_of(request.messages, request.tools)
         self._ledger.require(calls=1, tokens=sent + LEAST_ANSWER)
         most = self.settings.max_output_tokens
         left = self._ledger.remaining.get("tokens")
@@ -114,10 +115,11 @@ class Client:
             bounded["temperature"] = self.settings.temperature
         return replace(request, settings=bounded)  # type: ignore[arg-type]
 
-    def _try(self, request: Request, purpose: Purpose, attempt: int, retry: int, waited: float) -> ModelResponse:
+    def _try(
+        self, request: Request, sent: int, purpose: Purpose, attempt: int, retry: int, waited: float
+    ) -> ModelResponse:
         seconds = self._ledger.remaining.get("seconds")
         timeout_s = self.settings.timeout_s if seconds is None else max(0.1, min(self.settings.timeout_s, seconds))
-        sent = tokens_of(request.messages, request.tools)
         call = ModelCall(
             purpose=purpose,
             model=self.spec.label,
