@@ -55,7 +55,7 @@ def export(
         raise BadInput(f"expected --bits 8 or 16, got {bits}")
     found = read_source(source)
     graph = found.graph
-    stem = source.resolve().stem if source.is_file() else source.resolve().name
+    stem = _stem(source, found)
     path = output or Path(stem + ENDINGS[to.value])
     notes = export_graph(
         graph, to.value, path, Wish(name, resolution, patch_size, bits, exr, normal.value, _pictures(found), samples)
@@ -68,3 +68,12 @@ def _pictures(found: Source) -> dict[str, Path]:
     named = {"Reference": "reference.png", "Comparison": "comparison.png"}
     paths = {title: found.path / name for title, name in named.items()} if found.kind == "run" else {}
     return {title: path for title, path in paths.items() if path.is_file()}
+
+
+def _stem(source: Path, found: Source) -> str:
+    """What to name the result after: the file or folder, or the material that was chosen in a file."""
+    from graph_api import safe_id
+
+    if source != found.path:
+        return safe_id(found.material)
+    return found.path.resolve().name if found.path.is_dir() else found.path.resolve().stem
