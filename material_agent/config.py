@@ -17,6 +17,10 @@ QualityName = Literal["draft", "normal", "high"]
 MemoryWindow = Literal["1", "3", "all", "retrieved"]
 
 
+SMALLEST_RESOLUTION, LARGEST_RESOLUTION = 256, 512
+"""Bounds of the side that a run's renders take from their reference, px."""
+
+
 class Quality(BaseModel):
     """A level of effort in counts; `seconds` is a safety stop for the whole run and never a plan."""
 
@@ -36,7 +40,8 @@ class RunConfig(BaseModel):
     `reference`: path of a picture or name of a bundled one; `crop`, `scale`, `mask` and `flatten` as
     `references.Preparation.parse` reads them, a scale going before `patch_size_m`. `out`: the run folder. `limits`
     overrides what the quality level sets for the whole run. `step_resolution` is the side in pixels of an actor's
-    renders, `report_resolution` that of the final one. `jobs`: Blender workers; results do not depend on it.
+    renders, `report_resolution` that of the final one; None for the reference's own, at most 512: pixels of one size
+    show the same grain. `jobs`: Blender workers; results do not depend on it.
     `shared_memory`: a database that several runs share; without it memory lives in the run folder.
     `network`: whether the evaluator uses its deep statistics ("off": weight-free ones only).
     `no_progress_actions`: K of the stop rule, None for the quality level's.
@@ -64,8 +69,8 @@ class RunConfig(BaseModel):
     jobs: int = Field(default=2, ge=1, le=256)
     limits: dict[Resource, float] = {}
     patch_size_m: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    step_resolution: int = Field(default=512, ge=32, le=4096)
-    report_resolution: int = Field(default=512, ge=32, le=8192)
+    step_resolution: int | None = Field(default=None, ge=32, le=4096)
+    report_resolution: int | None = Field(default=None, ge=32, le=8192)
     samples: int = Field(default=1, ge=1, le=65536)
     device: str = "CPU"
     render_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
@@ -89,6 +94,11 @@ class RunConfig(BaseModel):
     def effort(self) -> Quality:
         """The counts behind the quality level."""
         return qualities()[self.quality]
+
+    def resolutions(self, side: int) -> tuple[int, int]:
+        """Sides in pixels of an actor's and of the final renders, for a reference of `side` px."""
+        own = min(max(side, SMALLEST_RESOLUTION), LARGEST_RESOLUTION)
+        return self.step_resolution or own, self.report_resolution or own
 
     def run_limits(self) -> dict[str, float]:
         """The ledger's limits for the whole run: the quality level's, scaled by attempts, under `limits`."""

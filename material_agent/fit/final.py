@@ -33,6 +33,7 @@ class Finals:
     judge: Judge
     ledger: Ledger
     folder: RunFolder
+    resolution: int
 
     def run(self, kept: Kept) -> tuple[FinalRecord | None, str]:
         """The final record with maps and views written, or None with the reason."""
@@ -51,7 +52,7 @@ class Finals:
         offset = self._offset()
         moved = self._render(reseed(kept.graph, offset), "flat", CHANNELS)
         record = FinalRecord(
-            resolution=self.config.report_resolution,
+            resolution=self.resolution,
             samples=self.config.samples,
             evaluation=evaluation_record(self._judged(flat, kept)),
             reseeded=evaluation_record(self._judged(moved, kept)) if moved.ok else None,
@@ -64,7 +65,7 @@ class Finals:
 
     def _render(self, graph: Graph, view: View, channels: tuple[Channel, ...]) -> RenderResult:
         settings = RenderSettings(
-            resolution=self.config.report_resolution,
+            resolution=self.resolution,
             samples=self.config.samples,
             patch_size_m=self.config.patch_size_m,
             device=self.config.device,

@@ -169,7 +169,9 @@ class _Run:
         if kept is None:
             last = ended[-1].reason if ended else "no attempt was made"
             return "unfinished", f"no render was judged ({last})", None
-        final, problem = Finals(self.config, self.task, self.pool, judge, self.ledger, self.folder).run(kept)
+        resolution = self.config.resolutions(self.target.side)[1]
+        finals = Finals(self.config, self.task, self.pool, judge, self.ledger, self.folder, resolution)
+        final, problem = finals.run(kept)
         if final is None:
             return "unfinished", problem, None
         if final.evaluation.success:
@@ -180,7 +182,7 @@ class _Run:
         config, effort = self.config, self.config.effort
         version_name = nearest_version(self.blender)
         settings = Settings(
-            resolution=config.step_resolution,
+            resolution=config.resolutions(self.target.side)[0],
             samples=config.samples,
             device=config.device,
             timeout_s=config.render_timeout_s,
@@ -294,7 +296,9 @@ class _Run:
 
     def _write_blend(self, graph: Graph, path: Path) -> object:
         settings = RenderSettings(
-            resolution=self.config.report_resolution, patch_size_m=self.config.patch_size_m, samples=self.config.samples
+            resolution=self.config.resolutions(self.target.side)[1],
+            patch_size_m=self.config.patch_size_m,
+            samples=self.config.samples,
         )
         pictures = {title: self.folder.path(name) for title, name in PACKED.items() if self.folder.path(name).is_file()}
         return export_blend(graph, path, settings=settings, pictures=pictures)

@@ -46,6 +46,7 @@ class Measurements:
     `numbers` holds only what was measured. `lattices`: alternative values for columns, rows, offset and angle, best
     first. `pixels` (H, W, 3): a sample of the picture, sRGB. `regions`: None when the picture has but one. `loose`: the
     lattice was estimated from sizes, not found. `deviation`: of linear luma, see `luma_deviation`; 0 if unknown.
+    `side`: of the picture's square, px.
     """
 
     numbers: Mapping[str, float]
@@ -56,6 +57,7 @@ class Measurements:
     regular: bool = False
     loose: bool = False
     deviation: float = 0.0
+    side: int = 512
 
     def has(self, need: str) -> bool:
         """Whether what a structure needs was measured."""
@@ -130,8 +132,8 @@ def measure(context: Context) -> Measurements:
     if off_ramp > _COLOURFUL:
         numbers["second_axis"] = min(off_ramp, 1.0)
     if context.decomposition is None:
-        return Measurements(numbers, {}, (), pixels, deviation=deviation)
-    return replace(_from_analysis(context, numbers, pixels), deviation=deviation)
+        return Measurements(numbers, {}, (), pixels, deviation=deviation, side=min(luma.shape))
+    return replace(_from_analysis(context, numbers, pixels), deviation=deviation, side=min(luma.shape))
 
 
 def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -> Measurements:

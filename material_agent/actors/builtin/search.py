@@ -21,7 +21,7 @@ from material_agent.observation import Bench, Judging, Trial
 
 PROBE_RESOLUTION, SCREEN_RESOLUTION, REFINE_RESOLUTION = 64, 128, 256
 JUDGE_RESOLUTION = 512
-"""As the final picture: the evaluator averages it down to 256 px, so that grain finer than a pixel does not alias."""
+"""At most; the reference's own side where that is less, so that pixels of one size show the same grain."""
 RACE_PRIOR = 0.1
 """What full evidence is worth in the race, in units of the screen's score."""
 COST = 2
@@ -44,6 +44,7 @@ class Searcher:
         """`allowance`: evaluations this searcher may spend."""
         self.bench, self.builder, self.rng = bench, builder, rng
         self.left = allowance
+        self.resolution = min(max(builder.measured.side, REFINE_RESOLUTION), JUDGE_RESOLUTION)
         self.standing: list[Edit] = []
 
     def fit(self, proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -81,11 +82,15 @@ class Searcher:
         return self.fit([_scaled(exposed, "spread", wanted / max(seen, 1e-4))])
 
     def judge(
-        self, proposals: Sequence[Proposal], resolution: int = JUDGE_RESOLUTION, *, sketch: bool = True
+        self, proposals: Sequence[Proposal], resolution: int | None = None, *, sketch: bool = True
     ) -> list[Scored]:
-        """Put fitted proposals before the full evaluator, as sketches or as Blender renders; best first."""
+        """Put fitted proposals before the full evaluator, as sketches or as Blender renders; best first.
+
+        At the side of the final picture, unless another `resolution` is named.
+        """
         kind: Judging = "sketch" if sketch else "full"
-        trials = self._try([self.builder.edits(p) for p in proposals], resolution, ("beauty",), kind)
+        edits = [self.builder.edits(p) for p in proposals]
+        trials = self._try(edits, resolution or self.resolution, ("beauty",), kind)
         scored = [Scored(p, t.score, t) for p, t in zip(proposals, trials, strict=False) if t.ok]
         return sorted(scored, key=lambda item: -item.score)
 
