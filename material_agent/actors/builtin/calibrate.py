@@ -13,6 +13,8 @@ from material_agent.observation import Bench
 _GREYS = (0.2, 0.7)
 _ROUGH, _POLISHED = 0.75, 0.35
 _SPECULAR = 0.3
+_POLISHED_RELIEF = 0.0008
+"""Patches, from low to high."""
 _DARKEST_SHARE = 0.05
 
 
@@ -43,4 +45,5 @@ def _measured(context: Context, bench: Bench, roughness: float) -> Surface:
         low, high = (float(np.mean(trial.channels["beauty"])) for trial in trials)
         gain = (high - low) / (_GREYS[1] - _GREYS[0])
         light = Light(gain, low - gain * _GREYS[0]) if gain > 0.05 else light
-    return Surface(light, context.task.patch_size_m, roughness, 0.0, _SPECULAR)
+    limit = _POLISHED_RELIEF if roughness == _POLISHED else 1.0
+    return Surface(light, context.task.patch_size_m, roughness, 0.0, _SPECULAR, limit)

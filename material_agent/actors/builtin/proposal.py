@@ -36,6 +36,8 @@ class Surface:
     base_roughness: float = 0.7
     metallic: float = 0.0
     specular: float = 0.5
+    relief_limit: float = 1.0
+    """In patches: fine relief of a polished surface would glitter."""
 
     @property
     def numbers(self) -> Mapping[str, float]:
@@ -45,6 +47,7 @@ class Surface:
             "base_roughness": self.base_roughness,
             "metallic": self.metallic,
             "specular": self.specular,
+            "relief_limit": self.relief_limit,
         }
 
 

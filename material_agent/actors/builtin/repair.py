@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from material_agent.actors.builtin.measurements import Measurements
 from material_agent.actors.builtin.overlay import lay_over, moves_for, overlays
 from material_agent.actors.builtin.proposal import Proposal
-from material_agent.actors.builtin.search import COST, REFINE_RESOLUTION, Scored, Searcher, draw, refine
+from material_agent.actors.builtin.search import COST, Scored, Searcher, draw, refine
 from material_agent.actors.builtin.structure import Parameter, Structure, shading
 from material_agent.context import Evaluation, Gap
 
@@ -108,7 +108,7 @@ class Repairer:
         draws = max(2, int(min(10, allowance / 2 / COST)))
         first = replace(base, fit=None)
         starts = [first, *(draw(base, searcher.rng, spread, only) for _ in range(draws - 1))]
-        scored = searcher.screen(starts, REFINE_RESOLUTION)
+        scored = searcher.screen(starts, searcher.resolution)
         if not scored:
             return []
         refined = refine(searcher, scored[0], allowance - draws * COST, only, 0.1)

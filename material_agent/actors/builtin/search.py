@@ -202,7 +202,8 @@ def refine(
 ) -> list[Scored]:
     """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations; best first.
 
-    Screened at `REFINE_RESOLUTION`, which shows the fine detail that the race's small pictures cannot.
+    Screened at `REFINE_RESOLUTION`, and in the last third of the generations at that of the final picture: where a
+    smaller one shows a point, that is an average.
     """
     items = [p for p in free(start.proposal.structure, only) if not p.sign]
     size = 8
@@ -218,7 +219,7 @@ def refine(
         import cma  # noqa: PLC0415
     strategy = cma.CMAEvolutionStrategy(x0 if len(x0) > 1 else x0 * 2, step, options)
     seen: list[Scored] = []
-    for _ in range(generations):
+    for generation in range(generations):
         points = strategy.ask()
         batch = [
             replace(
@@ -227,9 +228,12 @@ def refine(
             )
             for k, point in enumerate(points)
         ]
-        scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch, REFINE_RESOLUTION)}
+        resolution = REFINE_RESOLUTION if generation < 2 * generations // 3 else searcher.resolution
+        scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch, resolution)}
         if not scored:
             break
         strategy.tell(points, [1.0 - (scored[k].score if k in scored else 0.0) for k in range(len(points))])
-        seen += [replace(item, proposal=replace(item.proposal, tags=())) for item in scored.values()]
+        if resolution == searcher.resolution:
+            # Scores of smaller pictures are not comparable: they show the grain as if it were coarser.
+            seen += [replace(item, proposal=replace(item.proposal, tags=())) for item in scored.values()]
     return sorted(seen, key=lambda item: -item.score) or [start]
