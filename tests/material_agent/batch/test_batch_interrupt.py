@@ -36,7 +36,7 @@ def records(out):
 
 
 def stopped_in_the_third(pictures, out, actor, how):
-    """A batch of one task at a time that got a signal in its third; what its workers were."""
+    """A batch of one task at a time that got a signal in its third, which takes a while: it renders."""
     process = started(pictures, out, actor, "--jobs", "1")
     until((out / "runs" / "p2-png").exists)
     workers = family(process.pid)
@@ -50,19 +50,19 @@ def stopped_in_the_third(pictures, out, actor, how):
     return code
 
 
-def test_ctrl_c_ends_a_batch_within_a_moment_and_the_summary_says_what_is_left(five, idle, tmp_path):
+def test_ctrl_c_ends_a_batch_within_a_moment_and_the_summary_says_what_is_left(five, actor, tmp_path):
     out = tmp_path / "out"
-    assert stopped_in_the_third(five, out, idle, signal.SIGINT) == 130
+    assert stopped_in_the_third(five, out, actor, signal.SIGINT) == 130
     states = [entry["status"] for entry in json.loads((out / "summary.json").read_text())["references"]]
     assert states == ["not_accepted", "not_accepted", "pending", "pending", "pending"]
 
 
-def test_a_batch_that_was_killed_does_what_is_left_and_what_is_damaged(five, idle, tmp_path):
+def test_a_batch_that_was_killed_does_what_is_left_and_what_is_damaged(five, actor, tmp_path):
     out = tmp_path / "out"
-    assert stopped_in_the_third(five, out, idle, signal.SIGKILL) == -signal.SIGKILL
+    assert stopped_in_the_third(five, out, actor, signal.SIGKILL) == -signal.SIGKILL
     shown = out / "runs" / "p1-png" / "reference.png"
     shown.write_bytes(shown.read_bytes()[:100])
-    answer, said = started(five, out, idle, "--jobs", "1", "--json").communicate(timeout=240)
+    answer, said = started(five, out, actor, "--jobs", "1", "--json").communicate(timeout=240)
     done = [line.split()[1] for line in said.splitlines() if line[:1].isdigit() and "/5 " in line]
     assert done == ["p1.png", "p2.png", "p3.png", "p4.png"]
     counts = json.loads(answer)["counts"]
