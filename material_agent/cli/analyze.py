@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,8 +39,10 @@ def analyze(
 
     chosen = Preparation.parse(crop=crop, scale=scale, mask=mask, flatten=flatten)
     picture = load_reference(reference, preparation=chosen)
-    analysis = analyse(picture, patch_size_m=picture.patch_size_m or patch_size)
-    proposal = _proposal(picture)
+    with ThreadPoolExecutor(1) as beside:
+        proposed = beside.submit(_proposal, picture)
+        analysis = analyse(picture, patch_size_m=picture.patch_size_m or patch_size)
+        proposal = proposed.result()
     if output is not None:
         draw_overview(picture, analysis, output)
     if region_mask is not None:

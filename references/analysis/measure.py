@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,24 @@ HARMONICS = 16
 
 def measure(image_srgb: FloatArray, patch_size_m: float) -> Measured:
     """Measure an sRGB picture (N, N, 3) in [0, 1]."""
+    with ThreadPoolExecutor(1) as beside:
+        return _measure(image_srgb, patch_size_m, beside)
+
+
+def _measure(image_srgb: FloatArray, patch_size_m: float, beside: Executor) -> Measured:
+    """The estimators know nothing of each other: those of colour and regions run on a second core."""
     luma = luma_of(image_srgb)
     axis = color_axis(image_srgb)
     position = axis_position(image_srgb, axis)
+    regions = beside.submit(lambda: _regions(image_srgb, luma, two_regions(position)))
+    colors, line = beside.submit(palette, image_srgb), beside.submit(lines, luma)
     lattice = find_lattice(luma)
     low, high = np.quantile(position, [0.01, 0.99])
     field = (position - low) / max(float(high - low), 1e-6)
     return Measured(
         size_px=min(luma.shape),
         patch_size_m=patch_size_m,
-        palette=palette(image_srgb),
+        palette=colors.result(),
         color_axis=axis,
         luma=_luma_statistics(luma),
         lattice=lattice,
@@ -50,8 +59,8 @@ def measure(image_srgb: FloatArray, patch_size_m: float) -> Measured:
         energies=scale_energies(luma),
         dominant=radial_peak(luma),
         harmonics=harmonics(field, lattice, HARMONICS),
-        regions=_regions(image_srgb, luma, two_regions(position)),
-        lines=lines(luma),
+        regions=regions.result(),
+        lines=line.result(),
         rings=find_rings(luma),
         light=find_light(image_srgb),
         tone_exchange=tone_exchange(luma, lattice) if lattice is not None else 0.0,
