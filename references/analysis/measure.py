@@ -13,7 +13,7 @@ from evaluators.functional.color import luma as luma_of
 from evaluators.functional.lattice import find_bands, find_lattice, harmonics
 from evaluators.functional.light import find_light
 from evaluators.functional.orientation import anisotropy, orientation
-from evaluators.functional.palette import axis_position, color_axis, palette
+from evaluators.functional.palette import ColorAxis, Palette, axis_position, color_axis, palette
 from evaluators.functional.regions import Split, two_regions
 from evaluators.functional.rings import find_rings
 from evaluators.functional.shapes import blobs, lines
@@ -36,17 +36,16 @@ def measure(image_srgb: FloatArray, patch_size_m: float) -> Measured:
 def _measure(image_srgb: FloatArray, patch_size_m: float, beside: Executor) -> Measured:
     """The estimators know nothing of each other: those of colour and regions run on a second core."""
     luma = luma_of(image_srgb)
-    axis = color_axis(image_srgb)
-    position = axis_position(image_srgb, axis)
-    regions = beside.submit(lambda: _regions(image_srgb, luma, two_regions(position)))
-    colors, line = beside.submit(palette, image_srgb), beside.submit(lines, luma)
+    coloured = beside.submit(_colours, image_srgb, luma)
     lattice = find_lattice(luma)
+    line, light = lines(luma), find_light(image_srgb)
+    axis, position, colors, regions = coloured.result()
     low, high = np.quantile(position, [0.01, 0.99])
     field = (position - low) / max(float(high - low), 1e-6)
     return Measured(
         size_px=min(luma.shape),
         patch_size_m=patch_size_m,
-        palette=colors.result(),
+        palette=colors,
         color_axis=axis,
         luma=_luma_statistics(luma),
         lattice=lattice,
@@ -59,12 +58,18 @@ def _measure(image_srgb: FloatArray, patch_size_m: float, beside: Executor) -> M
         energies=scale_energies(luma),
         dominant=radial_peak(luma),
         harmonics=harmonics(field, lattice, HARMONICS),
-        regions=regions.result(),
-        lines=line.result(),
+        regions=regions,
+        lines=line,
         rings=find_rings(luma),
-        light=find_light(image_srgb),
+        light=light,
         tone_exchange=tone_exchange(luma, lattice) if lattice is not None else 0.0,
     )
+
+
+def _colours(image_srgb: FloatArray, luma: FloatArray) -> tuple[ColorAxis, FloatArray, Palette, Regions]:
+    axis = color_axis(image_srgb)
+    position = axis_position(image_srgb, axis)
+    return axis, position, palette(image_srgb), _regions(image_srgb, luma, two_regions(position))
 
 
 def _luma_statistics(luma: FloatArray) -> LumaStatistics:
