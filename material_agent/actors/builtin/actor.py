@@ -27,8 +27,8 @@ FALLBACK_ALLOWANCE = 900.0
 PRIOR, LATTICE = 0.05, 0.04
 """What full evidence, and holding a measured lattice, are worth against the reward: metrics forgive arrangement."""
 LEADERS, LEADERS_RESOLUTION = 4, 256
-"""Of each structure that survives the race, so many are put before the full judge, whose order is another."""
-RACE, SHARES, NEAR = 0.3, (0.15, 0.12, 0.08), 0.08
+"""Of each structure in the race, so many are put before the full judge, whose order is another."""
+RACE, SHARES, NEAR = 0.3, (0.15, 0.12, 0.12), 0.08
 """Shares of the allowance for the race and for each finalist's refinement; the rest is for edits by the gaps.
 
 How far behind plain noise may be and still be a finalist.
@@ -106,8 +106,7 @@ class BuiltinActor:
         if not found:
             return None, "every hypothesis failed to render"
         # The screen is blind to much: the full judge says which structures deserve the refinement.
-        survivors = [name for index, name in enumerate(found) if index < 2 or name == ALWAYS]
-        leaders = [item.proposal for name in survivors for item in found[name][:LEADERS]]
+        leaders = [item.proposal for scored in found.values() for item in scored[:LEADERS]]
         first = searcher.judge(leaders, LEADERS_RESOLUTION)
         leading = _best_by_structure(first) or {name: scored[0] for name, scored in found.items()}
         pool = [item.proposal for item in first[:1]]
