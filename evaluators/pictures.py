@@ -103,7 +103,7 @@ def grain_crop(image: FloatArray, size: int) -> FloatArray | None:
     """
     if image.shape[0] < 2 * size:
         return None
-    edge = (2 * size - size) // 2
+    edge = size // 2
     return resize_srgb(image, 2 * size)[edge : edge + size, edge : edge + size]
 
 

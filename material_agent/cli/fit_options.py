@@ -35,7 +35,6 @@ class MemoryName(StrEnum):
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same graph and score.")]
 QualityLevel = Annotated[QualityName, typer.Option(help="How many candidates may be tried.")]
 Attempts = Annotated[int, typer.Option(min=1, max=100, help="Attempts at most.")]
-Actor = Annotated[str, typer.Option(help="builtin, or scripted:FILE.")]
 MaxNodes = Annotated[int, typer.Option(min=2, help="Nodes in the graph, at most.")]
 MaxSteps = Annotated[int | None, typer.Option(min=1, help="Steps of an attempt.", show_default=False)]
 MaxActions = Annotated[int | None, typer.Option(min=0, help="Actions of the run.", show_default=False)]

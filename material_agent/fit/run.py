@@ -131,6 +131,7 @@ class _Run:
 
     def go(self) -> RunResult:
         config = self.config
+        self.resolutions = config.resolutions(self.target.side)
         self.blender = self.pool.warm_up()
         self.start, self.locks, self.start_notes = start_of(config, nearest_version(self.blender))
         if not self.state.next_event:
@@ -169,8 +170,7 @@ class _Run:
         if kept is None:
             last = ended[-1].reason if ended else "no attempt was made"
             return "unfinished", f"no render was judged ({last})", None
-        resolution = self.config.resolutions(self.target.side)[1]
-        finals = Finals(self.config, self.task, self.pool, judge, self.ledger, self.folder, resolution)
+        finals = Finals(self.config, self.task, self.pool, judge, self.ledger, self.folder, self.resolutions[1])
         final, problem = finals.run(kept)
         if final is None:
             return "unfinished", problem, None
@@ -182,7 +182,7 @@ class _Run:
         config, effort = self.config, self.config.effort
         version_name = nearest_version(self.blender)
         settings = Settings(
-            resolution=config.resolutions(self.target.side)[0],
+            resolution=self.resolutions[0],
             samples=config.samples,
             device=config.device,
             timeout_s=config.render_timeout_s,
@@ -296,7 +296,7 @@ class _Run:
 
     def _write_blend(self, graph: Graph, path: Path) -> object:
         settings = RenderSettings(
-            resolution=self.config.resolutions(self.target.side)[1],
+            resolution=self.resolutions[1],
             patch_size_m=self.config.patch_size_m,
             samples=self.config.samples,
         )

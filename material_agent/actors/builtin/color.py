@@ -54,12 +54,7 @@ def srgb_to_linear(image: Array) -> Array:
 
 def ordered_colors(pixels_srgb: Array) -> Array:
     """Mean colours (LEVELS, 3), scene-linear, along the first Lab axis of `pixels_srgb` (N, 3), dark to light."""
-    pixels = np.asarray(pixels_srgb, dtype=np.float64)
-    lab = rgb2lab(pixels[None])[0]
-    values, vectors = np.linalg.eigh(np.cov(lab, rowvar=False))
-    axis = vectors[:, -1] if values[-1] > 1e-9 else np.array([1.0, 0.0, 0.0])
-    axis = axis if axis[0] >= 0 else -axis
-    linear = srgb_to_linear(pixels[np.argsort(lab @ axis, kind="stable")])
+    linear = _in_order(pixels_srgb)
     edges = np.linspace(0, len(linear), LEVELS + 1).astype(int)
     total = np.concatenate([np.zeros((1, 3)), np.cumsum(linear, axis=0)])
     low, high = np.minimum(edges[:-1], len(linear) - 1), np.maximum(edges[1:], 1)
@@ -67,16 +62,23 @@ def ordered_colors(pixels_srgb: Array) -> Array:
     return np.asarray((total[high] - total[low]) / (high - low)[:, None])
 
 
+def _in_order(pixels_srgb: Array) -> Array:
+    """The pixels (N, 3), scene-linear, along the first axis of their Lab colours, dark to light."""
+    pixels = np.asarray(pixels_srgb, dtype=np.float64)
+    lab = rgb2lab(pixels[None])[0]
+    values, vectors = np.linalg.eigh(np.cov(lab, rowvar=False))
+    axis = vectors[:, -1] if values[-1] > 1e-9 else np.array([1.0, 0.0, 0.0])
+    axis = axis if axis[0] >= 0 else -axis
+    return srgb_to_linear(pixels[np.argsort(lab @ axis, kind="stable")])
+
+
 def second_axis(pixels_srgb: Array) -> Array:
     """What one ramp cannot show: the main axis (3,) of colours about the ordered ones, scene-linear.
 
     It is one standard deviation long: zero for colours on one line.
     """
-    pixels = np.asarray(pixels_srgb, dtype=np.float64)
-    lab = rgb2lab(pixels[None])[0]
-    axis = np.linalg.eigh(np.cov(lab, rowvar=False))[1][:, -1]
-    linear = srgb_to_linear(pixels[np.argsort(lab @ axis, kind="stable")])
-    rest = np.concatenate([part - part.mean(axis=0) for part in np.array_split(linear, LEVELS)])
+    parts = np.array_split(_in_order(pixels_srgb), LEVELS)
+    rest = np.concatenate([part - part.mean(axis=0) for part in parts])
     values, vectors = np.linalg.eigh(np.cov(rest, rowvar=False))
     direction = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
     return np.asarray(np.sqrt(max(values[-1], 0.0)) * direction)
