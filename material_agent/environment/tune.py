@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ from graph_api import ActionRejected, Catalog, SetParam, content_hash, load_cata
 from graph_api.actions import Edit
 from graph_api.model import Graph, Node, Value
 from graph_api.resolve import Notice, find_socket, known_node, names_of, state_of
+from material_agent.evolution import strategy
 from material_agent.observation import Bench, Trial
 from material_agent.proposals import BUDGETS, Goal, Tune
 
@@ -128,18 +128,11 @@ def _generations(
     graph: Graph, tune: Tune, start: list[float]
 ) -> Iterator[tuple[list[Any], Callable[[list[float]], object]]]:
     """Batches of points, each with what takes their losses."""
-    with warnings.catch_warnings():
-        # It warns that it cannot plot, which nobody asked it to do.
-        warnings.simplefilter("ignore", UserWarning)
-        import cma  # noqa: PLC0415 - slow to import, and only a search needs it
     seed = hashlib.sha256(f"{content_hash(graph)}/{tune.parameters}/{tune.goal}".encode()).digest()
-    options = {"bounds": [0, 1], "popsize": GENERATION, "seed": int.from_bytes(seed[:3], "big") + 1, "verbose": -9,
-               "CMA_diagonal": True, "verb_log": 0}  # fmt: skip
-    # It refuses a search in one dimension: the second one has no effect.
-    strategy = cma.CMAEvolutionStrategy(start if len(start) > 1 else start * 2, STEP, options)
+    evolution = strategy(start, STEP, GENERATION, int.from_bytes(seed[:3], "big") + 1)
     for _ in range(max(1, (tune.budget - FINALISTS - 1) // GENERATION)):
-        points = strategy.ask()
-        yield points, partial(strategy.tell, points)
+        points = evolution.ask()
+        yield points, partial(evolution.tell, points)
 
 
 def _goal(trial: Trial, goal: Goal) -> float:

@@ -6,7 +6,6 @@ All randomness comes from one generator; all candidates go through the bench, wh
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ from material_agent.actors.builtin.measurements import Measurements, luma_deviat
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
 from material_agent.actors.builtin.structure import Parameter, Structure
 from material_agent.errors import BudgetExhausted
+from material_agent.evolution import strategy
 from material_agent.observation import Bench, Judging, Trial
 
 PROBE_RESOLUTION, SCREEN_RESOLUTION, REFINE_RESOLUTION = 64, 128, 256
@@ -211,16 +211,10 @@ def refine(
     if not items or generations < 1:
         return [start]
     x0 = [p.to_unit(start.proposal.values[p.name]) for p in items]
-    options = {"bounds": [0, 1], "popsize": size, "seed": int(searcher.rng.integers(1, 2**31 - 1)), "verbose": -9,
-               "CMA_diagonal": True, "verb_log": 0}  # fmt: skip
-    with warnings.catch_warnings():
-        # It warns that it cannot plot, which nobody asked it to do.
-        warnings.simplefilter("ignore", UserWarning)
-        import cma  # noqa: PLC0415
-    strategy = cma.CMAEvolutionStrategy(x0 if len(x0) > 1 else x0 * 2, step, options)
+    evolution = strategy(x0, step, size, int(searcher.rng.integers(1, 2**31 - 1)))
     seen: list[Scored] = []
     for generation in range(generations):
-        points = strategy.ask()
+        points = evolution.ask()
         batch = [
             replace(
                 start.proposal.with_values({p.name: p.from_unit(x) for p, x in zip(items, point, strict=False)}),
@@ -232,7 +226,7 @@ def refine(
         scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch, resolution)}
         if not scored:
             break
-        strategy.tell(points, [1.0 - (scored[k].score if k in scored else 0.0) for k in range(len(points))])
+        evolution.tell(points, [1.0 - (scored[k].score if k in scored else 0.0) for k in range(len(points))])
         if resolution == searcher.resolution:
             # Scores of smaller pictures are not comparable: they show the grain as if it were coarser.
             seen += [replace(item, proposal=replace(item.proposal, tags=())) for item in scored.values()]
