@@ -16,7 +16,9 @@ def combine(
     """R = Σ λ·term − λb·budget over the scored terms, and whether the candidate passes.
 
     Positive weights renormalise over the scored terms; R is 0 when the compile term is 0. Success: compiled, compared
-    with the reference, and every scored positive term above its threshold. Budget takes no part in the decision.
+    with the reference, and every scored positive term above its threshold. A threshold that bears the name of a
+    component ("palette") is what this component's own value must be above where it is scored: a wrong colour or a wrong
+    lattice is not made up for by all that is right. Budget takes no part in the decision.
     """
     gains = {name: term for name, term in terms.items() if term.higher_is_better and term.scored}
     costs = {name: term for name, term in terms.items() if not term.higher_is_better and term.scored}
@@ -51,5 +53,11 @@ def _failures(
         f"{name}: {term.value:.3f} is not above {thresholds[name]:.3f}"
         for name, term in gains.items()
         if name != "compile" and name in thresholds and term.value <= thresholds[name]
+    )
+    failures.extend(
+        f"{name}: {component}: {term.numbers[f'value_{component}']:.3f} is not above {least:.3f}"
+        for name, term in gains.items()
+        for component, least in thresholds.items()
+        if term.numbers.get(f"value_{component}", least + 1) <= least
     )
     return tuple(failures)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.calibration import SizeCalibration
-from evaluators.components import distances, value_of
+from evaluators.components import BY_NAME, distances, value_of
 from evaluators.measure import Measurement
 
 
@@ -36,7 +36,7 @@ class Comparison:
 
     def _value(self, name: str, distance: float) -> float:
         normalisation = self.calibration.components.get(name)
-        if normalisation is None:
+        if normalisation is None or self.self_distances[name] > BY_NAME[name].most_own:
             return float("nan")
         return value_of(distance, normalisation.floor(self.self_distances[name]), normalisation.ceiling)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from evaluators.functional.lattice import Lattice
 from evaluators.functional.orientation import Orientation
+from evaluators.functional.scaling import CLEAR_NEPERS, rescaling
 from evaluators.functional.texture import statistics_distance
 from evaluators.measure import GRAIN, Measurement, ring_scale
 from evaluators.result import SCALES, Scale
@@ -24,10 +26,16 @@ CONTRAST_FLOOR = 1 / 255
 GRAIN_FLOOR = CONTRAST_FLOOR / 4
 """The same for grain: what rounding to 8 bits leaves is 1/√12 of a code value."""
 
+SETTLED_SCALE = 0.1
+"""Where the quarters of a reference differ in scale by more (patches of rust, scratches), its scale cannot be told."""
+
 
 @dataclass(frozen=True)
 class Component:
-    """One distance: the term it counts for, the scale and channel it is about, and how it is measured."""
+    """One distance: the term it counts for, the scale and channel it is about, and how it is measured.
+
+    It is unscored for a reference whose own quarters are further apart than `most_own`.
+    """
 
     name: str
     term: Literal["structure", "appearance"]
@@ -35,6 +43,7 @@ class Component:
     channel: str
     distance: Distance
     deep: bool = False
+    most_own: float = math.inf
 
 
 def spectrum_distance(scale: str, candidate: Measurement, reference: Measurement) -> float:
@@ -58,6 +67,16 @@ def energy_distance(candidate: Measurement, reference: Measurement) -> float:
 def slope_distance(candidate: Measurement, reference: Measurement) -> float:
     """Absolute difference of the spectral exponent β."""
     return abs(candidate.slope.beta - reference.slope.beta)
+
+
+def scale_distance(candidate: Measurement, reference: Measurement) -> float:
+    """How surely the candidate is coarser or finer as a whole, in [0, 1].
+
+    The share of the difference of the two energies by octave that a change of scale explains, in full from a factor of
+    1.5 on.
+    """
+    found = rescaling(candidate.octaves, reference.octaves, reference.size)
+    return max(found.explained, 0.0) * min(abs(math.log(found.factor)) / CLEAR_NEPERS, 1.0)
 
 
 def orientation_distance(candidate: Measurement, reference: Measurement) -> float:
@@ -129,6 +148,7 @@ COMPONENTS: tuple[Component, ...] = (
     Component("lattice", "structure", "macro", "luma", lattice_distance),
     Component("orientation", "structure", "macro", "luma", orientation_distance),
     *(Component(f"spectrum_{s}", "structure", s, "luma", partial(spectrum_distance, s)) for s in SCALES),
+    Component("scale", "structure", "global", "luma", scale_distance, most_own=SETTLED_SCALE),
     Component("energies", "structure", "global", "luma", energy_distance),
     Component("slope", "structure", "micro", "luma", slope_distance),
     Component("steerable", "structure", "meso", "luma", steerable_distance),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cached_property
@@ -53,6 +53,7 @@ class Evaluator:
         self.calibration = weights or load_calibration()
         self._network_wanted = network == "auto"
         self._screens: dict[int, Screen] = {}
+        self._warm = False
         self.terms: tuple[Term, ...] = (Structure(), Appearance(), Physical(patch_size_m, varying), Compile(), Budget())
 
     @cached_property
@@ -84,18 +85,21 @@ class Evaluator:
         if self.network_problem and without_network is not None:
             thresholds["appearance"] = without_network
         terms: dict[str, TermResult] = {term.name: term.score(candidate, comparison) for term in self.terms}
+        self._warm = True
         return combine(terms, self.calibration.weights, thresholds)
 
     @one_thread()
     def evaluate_many(self, candidates: Sequence[Candidate]) -> list[Evaluation]:
         """Judge several candidates, each exactly as `evaluate` does, on all cores that this process may use."""
-        if not candidates:
-            return []
-        first = self.evaluate(candidates[0])  # What is measured on the target is then there for all threads.
+        # What is measured on the target must be there before threads ask for it.
+        first = [self.evaluate(candidate) for candidate in candidates[: 0 if self._warm else 1]]
+        rest = candidates[len(first) :]
+        if not rest:
+            return first
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         held = nullcontext() if self.network_problem else one_torch_thread()
-        with held, ThreadPoolExecutor(max_workers=min(cores, len(candidates))) as pool:
-            return [first, *pool.map(self.evaluate, candidates[1:])]
+        with held, ThreadPoolExecutor(max_workers=min(cores, len(rest))) as pool:
+            return [*first, *pool.map(self.evaluate, rest)]
 
     @one_thread()
     def compare(self, image_srgb: npt.ArrayLike) -> Comparison:
@@ -103,15 +107,20 @@ class Evaluator:
         return self._compare_square(centre_square(as_rgb(image_srgb, "a picture")), linear=False)
 
     @one_thread()
-    def screen(self, images_srgb: npt.ArrayLike) -> FloatArray:
-        """Score sRGB images (B, S, S, 3) cheaply and without weights, for search: (B,) in [0, 1]."""
-        images = _batch(images_srgb)
-        if not len(images):
+    def screen(self, images: Iterable[npt.ArrayLike], *, linear: bool = False) -> FloatArray:
+        """Score B images (S, S, 3) cheaply and without weights, for search: (B,) in [0, 1].
+
+        They are display-referred sRGB, or scene-linear as a render is: those are averaged before they are encoded.
+        """
+        pictures = list(images)
+        if not pictures:
             return np.zeros(0, dtype=np.float32)
-        size = comparison_size(self.target.side, images.shape[1])
+        size = comparison_size(self.target.side, np.shape(pictures[0])[0])
         if size not in self._screens:
             self._screens[size] = Screen(self.target, self.calibration.at(size), size)
-        return self._screens[size].score(resize_srgb(images, size))
+        # One after the other: what is large is short-lived, and stays in the processor's cache.
+        shown = [_shown(picture, size, linear=linear) for picture in pictures]
+        return self._screens[size].score(np.stack(shown))
 
     @one_thread()
     def appearance_batch(self, images_srgb: npt.ArrayLike) -> FloatArray:
@@ -144,9 +153,7 @@ class Evaluator:
     def _compare_square(self, square: FloatArray, *, linear: bool) -> Comparison:
         network, problem = self._network
         size = comparison_size(self.target.side, square.shape[0])
-        # Averaging after the clip of the view transform, as the eye sees a picture; highlights above 1 do not spread.
-        fine = min(square.shape[0], 2 * size)
-        shown = linear_to_srgb(resize_linear(np.clip(square, 0, 1), fine)) if linear else resize_srgb(square, fine)
+        shown = _resized(square, min(square.shape[0], 2 * size), linear=linear)
         reference = self.target.measurement(size, network)
         return Comparison(
             candidate=measure_whole(shown, size, network, look_for_lattice=reference.lattice is not None),
@@ -155,6 +162,22 @@ class Evaluator:
             calibration=self.calibration.at(size),
             network_problem=problem,
         )
+
+
+def _shown(picture: npt.ArrayLike, size: int, *, linear: bool) -> FloatArray:
+    """One square picture of any values as it is screened: in sRGB at `size` px."""
+    array = as_rgb(picture, "an image")
+    if array.shape[0] != array.shape[1]:
+        raise EvaluatorError("square images of shape (S, S, 3)", f"shape {array.shape}")
+    return _resized(np.clip(array, 0, 1), size, linear=linear)
+
+
+def _resized(square: FloatArray, size: int, *, linear: bool) -> FloatArray:
+    """A picture in sRGB at `size` px.
+
+    A scene-linear one is averaged after the clip of the view transform, as the eye sees it: highlights do not spread.
+    """
+    return linear_to_srgb(resize_linear(np.clip(square, 0, 1), size)) if linear else resize_srgb(square, size)
 
 
 def _batch(images_srgb: npt.ArrayLike) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from evaluators.comparison import Comparison
 from evaluators.functional.lattice import Lattice
 from evaluators.functional.orientation import TRUSTED_COHERENCE
+from evaluators.functional.scaling import rescaling
 from evaluators.functional.spectrum import BANDS
 from evaluators.measure import ring_scale
 from evaluators.result import SCALES, Direction, Gap, Scale, TermName
@@ -19,6 +20,8 @@ _NEGLIGIBLE = 0.02
 """Relative difference below which a period or share counts as met."""
 _VISIBLE_DELTA_E = 2.0
 """Just noticeable in CIE76 Lab for patches side by side (Mahy et al., Color Research and Application 1994: 2.3)."""
+_NOTICED_FACTOR = 0.08
+"""About the step of the profiles that scales are found by."""
 _NOTICED_ANGLE_RAD = np.radians(3)
 _TWO_TONES, _SHARE_APART, _JOINTS_SHARE = 0.5, 0.15, 0.4
 """Sureness of two regions, difference of their shares, and share of joints, for regions to be compared by name."""
@@ -201,6 +204,14 @@ def _texture(scale: Scale, part: str, kind: str, c: Comparison) -> list[Gap]:
     return [_gap(scale, "rgb", kind, distance, own, "feature distance", message, differs=True)]
 
 
+def _scaling(c: Comparison) -> list[Gap]:
+    found = rescaling(c.candidate.octaves, c.reference.octaves, c.reference.size)
+    if abs(found.factor - 1) < _NOTICED_FACTOR:
+        return []
+    word = f"{found.factor:.2f} times too fine" if found.factor > 1 else f"{1 / found.factor:.2f} times too coarse"
+    return [_gap("global", "luma", "pattern_scale", found.factor, 1.0, "times as fine", f"the whole pattern {word}")]
+
+
 def _grain(c: Comparison) -> list[Gap]:
     got, want = c.candidate.grain, c.reference.grain
     message = f"micro: grain at the limit of the picture {_relative(got, want)}"
@@ -278,6 +289,7 @@ _BUILDERS: dict[str, Callable[[Comparison], list[Gap]]] = {
     "spectrum_micro": partial(_spectrum, "micro"),
     "energies": _energies,
     "slope": _slope,
+    "scale": _scaling,
     "grain": _grain,
     "texture_grain": partial(_texture, "micro", "grain", "grain_texture"),
     "texture_macro": partial(_texture, "macro", "macro", "texture"),

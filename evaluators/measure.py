@@ -14,6 +14,7 @@ from evaluators.functional.color import srgb_to_lab
 from evaluators.functional.lattice import REGULAR, Lattice, find_lattice
 from evaluators.functional.orientation import Orientation, anisotropy
 from evaluators.functional.regions import CLEAR_SEPARATION, UNIMODAL_SEPARATION, otsu
+from evaluators.functional.scaling import octave_energies
 from evaluators.functional.spectrum import BANDS, Slope, contrast, polar_log_power, scale_energies, spectral_slope
 from evaluators.functional.steerable import steerable_statistics
 from evaluators.functional.texture import DeepTexture, TextureStatistics
@@ -45,15 +46,16 @@ class Tones(NamedTuple):
 class Measurement:
     """Statistics of one square sRGB picture of `size` px.
 
-    `polar` (16, 8): log power; `steerable` (68,); `slope`; `energies`: share of the variance by scale;
-    `orientations` by scale; `lattice` (looked for on demand only); `lab_quantiles` (64, 256), ΔE; `lab_mean` and
-    `lab_std` (3,); `tones`: its two regions; `contrast`: standard deviation of luma; `grain`: the same of what
-    averaging twice as many pixels a side takes away, NaN where there are not so many; `deep`: texture statistics by
-    scale, if there is a network.
+    `polar` (16, 8): log power; `octaves` (64,): log energy per octave; `steerable` (68,); `slope`; `energies`: share of
+    the variance by scale; `orientations` by scale; `lattice` (looked for on demand only); `lab_quantiles` (64, 256),
+    ΔE; `lab_mean` and `lab_std` (3,); `tones`: its two regions; `contrast`: standard deviation of luma; `grain`: the
+    same of what averaging twice as many pixels a side takes away, NaN where there are not so many; `deep`: texture
+    statistics by scale, if there is a network.
     """
 
     size: int
     polar: FloatArray
+    octaves: FloatArray
     steerable: FloatArray
     slope: Slope
     energies: Mapping[str, float]
@@ -82,6 +84,7 @@ def measure(
     return Measurement(
         size=size,
         polar=polar_log_power(grey, RADIAL_BINS, ANGULAR_BINS),
+        octaves=octave_energies(grey),
         steerable=steerable_statistics(grey[None]).vector()[0],
         slope=spectral_slope(grey),
         energies=scale_energies(grey),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from evaluators.errors import EvaluatorError
 from evaluators.functional.color import linear_to_srgb, srgb_to_linear
@@ -66,8 +67,8 @@ def comparison_size(*sides: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _area_matrix(source: int, target: int) -> FloatArray:
-    """(target, source) weights of an area average when shrinking, of linear interpolation when enlarging."""
+def _area_matrix(source: int, target: int) -> Any:
+    """Sparse (target, source) weights of an area average when shrinking, of linear interpolation when enlarging."""
     if target <= source:
         edges = np.arange(target + 1) * source / target
         overlap = np.minimum(edges[1:, None], np.arange(1, source + 1)) - np.maximum(
@@ -77,7 +78,7 @@ def _area_matrix(source: int, target: int) -> FloatArray:
     else:
         position = np.clip((np.arange(target) + 0.5) * source / target - 0.5, 0, source - 1)
         weights = np.clip(1 - np.abs(position[:, None] - np.arange(source)), 0, None)
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
+    return csr_array((weights / weights.sum(axis=1, keepdims=True)).astype(np.float32))
 
 
 def resize_linear(image: FloatArray, size: int) -> FloatArray:
@@ -86,7 +87,15 @@ def resize_linear(image: FloatArray, size: int) -> FloatArray:
     if (height, width) == (size, size):
         return image
     rows, columns = _area_matrix(height, size), _area_matrix(width, size)
-    return np.asarray(np.einsum("ih,...hwc,jw->...ijc", rows, image, columns, optimize=True), dtype=np.float32)
+    pictures = [_averaged(picture, rows, columns) for picture in image.reshape(-1, *image.shape[-3:])]
+    return np.stack(pictures).reshape(*image.shape[:-3], size, size, image.shape[-1])
+
+
+def _averaged(picture: FloatArray, rows: Any, columns: Any) -> FloatArray:
+    height, width, channels = picture.shape
+    down = (rows @ picture.reshape(height, -1)).reshape(-1, width, channels).transpose(1, 0, 2)
+    across = (columns @ down.reshape(width, -1)).reshape(columns.shape[0], -1, channels)
+    return np.asarray(across.transpose(1, 0, 2), dtype=np.float32)
 
 
 def resize_srgb(image: FloatArray, size: int) -> FloatArray:

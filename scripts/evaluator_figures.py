@@ -80,9 +80,11 @@ def order(sizes: Mapping[str, Any]) -> str:
 def parameters(weights: Mapping[str, Any]) -> str:
     """Thresholds and weights."""
     sizes = weights["sizes"]
+    terms = ["structure", "appearance", "appearance_without_network"]
+    terms += sorted({name for found in sizes.values() for name in found["thresholds"]} - set(terms))
     body = [
-        [f"threshold of {term.replace('_', ' ')}", *(f"{s['thresholds'][term]:.3f}" for s in sizes.values())]
-        for term in ("structure", "appearance", "appearance_without_network")
+        [f"threshold of {term.replace('_', ' ')}", *(_threshold(s["thresholds"].get(term)) for s in sizes.values())]
+        for term in terms
     ]
     lambdas = ", ".join(f"{name} {value:.3f}" for name, value in weights["weights"].items())
     return f"Weights λ: {lambdas}.\n\n" + table(["", *(f"{size} px" for size in sizes)], body)
@@ -92,6 +94,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _threshold(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _percent(value: float) -> str:

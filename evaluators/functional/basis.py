@@ -9,7 +9,6 @@ points are weak.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ Array = npt.NDArray[np.floating[Any]]
 
 COSET_SHARE = 0.8
 """A finer lattice is taken when its new points are at least this strong against the ones it had already."""
+
+_GRID = np.stack(np.meshgrid(np.arange(-12.0, 13.0), np.arange(-12.0, 13.0), indexing="ij"), axis=-1).reshape(-1, 2)
 
 RIDGE_SHARE = 0.85
 """Two peaks are separate where the valley between them is below this share of the lower one."""
@@ -41,10 +42,7 @@ def reduced(basis: Array) -> Array:
 
 def lattice_points(basis: Array, longest: float, shift: Array | None = None) -> Array:
     """Lattice points (N, 2) of one half plane up to a length, without 0; `shift` (in basis units) gives a coset."""
-    steps = np.arange(-12, 13)
-    grid = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float64)
-    if shift is not None:
-        grid = grid + shift
+    grid = _GRID if shift is None else _GRID + shift
     points = grid @ basis
     upper = (points[:, 1] > 1e-6) | ((np.abs(points[:, 1]) <= 1e-6) & (points[:, 0] > 0))
     length = np.hypot(*points.T)
@@ -133,13 +131,11 @@ def find_basis(correlation: Correlation, shortest: float) -> Array | None:
     shifts = shifts[keep]
     # The strongest may all be far ones; the basis is among the near ones.
     shifts = shifts[np.argsort(np.hypot(shifts[:, 0], shifts[:, 1]), kind="stable")]
-    options = []
-    for u, v in combinations(shifts[:20], 2):
-        if abs(u[0] * v[1] - u[1] * v[0]) < 0.1 * np.hypot(*u) * np.hypot(*v):
-            continue
-        basis = reduced(np.array([u, v]))
-        if _separate(correlation, basis, shortest):
-            options.append((explained(correlation, basis), basis))
+    options = [
+        (explained(correlation, basis), basis)
+        for basis in _spanned(shifts[:20])
+        if _separate(correlation, basis, shortest)
+    ]
     # Where every lattice is explained by less than nothing there is none.
     if max((on for on, _ in options), default=0.0) <= 0:
         return None
@@ -153,6 +149,32 @@ def find_basis(correlation: Correlation, shortest: float) -> Array | None:
             break
         basis = _refined(correlation, changed)
     return reduced(basis)
+
+
+def _spanned(shifts: Array) -> list[Array]:
+    """Lattices, as reduced bases, that pairs of shifts (N, 2) span, each once: most pairs of a grid span the same."""
+    first, second = np.triu_indices(len(shifts), 1)
+    u, v = shifts[first], shifts[second]
+    wide = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) >= 0.1 * np.hypot(*u.T) * np.hypot(*v.T)
+    bases = _reduced_pairs(np.stack([u[wide], v[wide]], axis=1))
+    # A vector and its opposite span the same.
+    flip = (bases[..., 1] < 0) | ((bases[..., 1] == 0) & (bases[..., 0] < 0))
+    alike = np.where(flip[..., None], -bases, bases)
+    _, once = np.unique(alike.reshape(-1, 4).round(6), axis=0, return_index=True)
+    return [bases[index] for index in np.sort(once)]
+
+
+def _reduced_pairs(pairs: Array) -> Array:
+    """`reduced` of many bases (N, 2, 2) at once."""
+    u, v = pairs[:, 0].astype(np.float64), pairs[:, 1].astype(np.float64)
+    for _ in range(64):
+        swap = ((u * u).sum(axis=1) > (v * v).sum(axis=1))[:, None]
+        u, v = np.where(swap, v, u), np.where(swap, u, v)
+        steps = np.round((u * v).sum(axis=1) / (u * u).sum(axis=1))
+        if not steps.any():
+            break
+        v = v - steps[:, None] * u
+    return np.stack([u, v], axis=1)
 
 
 def _separate(correlation: Correlation, basis: Array, shortest: float) -> bool:

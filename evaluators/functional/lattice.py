@@ -53,6 +53,7 @@ FEW_CELLS, STRENGTH_OF_FEW = 3.0, 0.35
 
 ALONG_BANDS_RAD = float(np.radians(4))
 UPRIGHT_RAD = float(np.radians(3))
+_STEPS = np.stack(np.meshgrid(np.arange(-5.0, 6.0), np.arange(-5.0, 6.0), indexing="ij"), axis=-1).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,15 @@ def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
         sine = area / length / float(np.hypot(*_step_to_next_row(basis, row)))
         from_axis = abs((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4)
         bonus = 3.0 if from_axis < UPRIGHT_RAD and sine > np.cos(UPRIGHT_RAD) else 1.0
-        options.append(((0.4 + _line_energy(detail, row, area / length) + 2 * edges) * sine * bonus, row))
-    _, row = max(options, key=lambda option: option[0])
+        options.append((0.4 + 2 * edges, sine * bonus, row))
+    best, row = -1.0, options[0][2]
+    # Lines explain at most all of the variance: an option that even so falls short of the best need not be measured.
+    for spoken, factor, option in sorted(options, key=lambda option: -(option[0] + 1) * option[1]):
+        if (spoken + 1) * factor <= best:
+            break
+        value = (spoken + _line_energy(detail, option, area / float(np.hypot(*option)))) * factor
+        if value > best:
+            best, row = value, option
     row = row if row[0] > 1e-9 or (abs(row[0]) <= 1e-9 and row[1] < 0) else -row
     step = _step_to_next_row(basis, row)
     rectangular = abs(float(step @ row)) / float(row @ row) < 0.08
@@ -150,12 +158,11 @@ def _rows(detail: Array, basis: Array, longest: float) -> tuple[Array, Array]:
 
 
 def _step_to_next_row(basis: Array, row: Array) -> Array:
-    steps = [np.array([i, j]) @ basis for i in range(-5, 6) for j in range(-5, 6)]
+    steps = _STEPS @ basis
+    crosses = np.abs(row[0] * steps[:, 1] - row[1] * steps[:, 0])
     area = abs(float(np.linalg.det(basis)))
-    crosses = [abs(row[0] * s[1] - row[1] * s[0]) for s in steps]
-    return np.asarray(
-        min((s for s, c in zip(steps, crosses, strict=True) if abs(c - area) < 0.01 * area), key=lambda s: float(s @ s))
-    )
+    beside = steps[np.abs(crosses - area) < 0.01 * area]
+    return np.asarray(beside[np.argmin((beside * beside).sum(axis=1))])
 
 
 def find_lattice(luma: Array) -> Lattice | None:

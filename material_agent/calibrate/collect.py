@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from evaluators.pictures import centre_square
 from graph_api import Graph, from_json
 from material_agent.calibrate.degrade import FloatArray
 from material_agent.calibrate.development import Material, Render, samples_of_graph, samples_of_photo, target_of
-from material_agent.calibrate.table import Row, Table, joined, load, measured, save
+from material_agent.calibrate.kept import kept_samples
+from material_agent.calibrate.table import Distances, Row, Table, joined, load, measured, save
 from material_agent.errors import BadInput
 from references import ReferenceFault, load_reference
 from references.bundled import SKIMAGE_PREFIX, SKIMAGE_TEXTURES, bundled
@@ -127,32 +130,40 @@ def collect(
         for number, material in enumerate(wanted, start=1):
             same_kind = graphs if material.graph is not None else photos
             others = [m for m in same_kind if m.id != material.id]
-            path = cache / "distances" / f"{_key(material, others, table)}.json"
+            samples_key, distances_key = _keys(material, others, table)
+            path = cache / "distances" / f"{distances_key}.json"
             if path.is_file():
                 part = load(path)
             elif at_hand:
                 say(f"{number} of {len(wanted)}: {material.id} is not in {cache}: left out")
                 continue
             else:
-                samples = (
-                    samples_of_graph(material, others, render, table)
+                make = (
+                    partial(samples_of_graph, material, others, render, table)
                     if material.graph is not None
-                    else samples_of_photo(material, others, table)
+                    else partial(samples_of_photo, material, others, table)
                 )
                 rows, own = measured(
                     material.id,
                     material.family,
                     photo=material.graph is None,
                     target=target_of(material),
-                    samples=samples,
+                    samples=kept_samples(cache / "samples" / f"{samples_key}.npz", make),
                     network=network,
                     every={int(size): step for size, step in table["every"].items()},
                 )
                 part = Table(tuple(rows), own)
                 save(part, path)
-            parts.append(([_fairly_labelled(row, material) for row in part.rows], part.own))
+            parts.append(_told_apart(part, material))
             say(f"{number} of {len(wanted)}: {material.id}, {len(part.rows)} comparisons")
     return joined(parts)
+
+
+def _told_apart(part: Table, material: Material) -> tuple[list[Row], dict[tuple[str, int], Distances]]:
+    """The rows with labels as they should count; a photograph may bear the name of a bundled material."""
+    name = material.id if material.graph is not None else material.family
+    rows = [replace(_fairly_labelled(row, material), material=name) for row in part.rows]
+    return rows, {(name, size): own for (_, size), own in part.own.items()}
 
 
 def _fairly_labelled(row: Row, material: Material) -> Row:
@@ -162,14 +173,32 @@ def _fairly_labelled(row: Row, material: Material) -> Row:
     return replace(row, label="graded") if row.label == "wrong" else row
 
 
-def _key(material: Material, others: Sequence[Material], table: dict[str, Any]) -> str:
-    digest = hashlib.sha256(json.dumps(table, sort_keys=True).encode())
+def _keys(material: Material, others: Sequence[Material], table: dict[str, Any]) -> tuple[str, str]:
+    """Names of what is kept of a material: samples by all that makes them, distances by what measures them, too."""
+    made = {name: rule for name, rule in table.items() if name != "every"}
+    digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode())
     for one in (material, *others):
         digest.update(one.id.encode() + one.image.tobytes())
-    for module in ("measure", "components", "pictures"):
-        digest.update((resources.files("evaluators") / f"{module}.py").read_bytes())
-    for module in sorted(p.name for p in (resources.files("evaluators") / "functional").iterdir() if p.is_file()):
-        digest.update((resources.files("evaluators") / "functional" / module).read_bytes())
+    calibrate, evaluators = resources.files("material_agent.calibrate"), resources.files("evaluators")
     for module in ("damage", "degrade", "development"):
-        digest.update((resources.files("material_agent.calibrate") / f"{module}.py").read_bytes())
-    return digest.hexdigest()[:32]
+        digest.update(_said(calibrate / f"{module}.py"))
+    samples_key = digest.hexdigest()[:32]
+    digest.update(json.dumps(table["every"], sort_keys=True).encode())
+    for module in ("measure", "components", "pictures"):
+        digest.update(_said(evaluators / f"{module}.py"))
+    for module in sorted(p.name for p in (evaluators / "functional").iterdir() if p.is_file()):
+        digest.update(_said(evaluators / "functional" / module))
+    return samples_key, digest.hexdigest()[:32]
+
+
+def _said(source: Traversable) -> bytes:
+    """What a module does, without its comments and the strings that only say so."""
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [part for part in node.body if not _is_text(part)]
+    return ast.dump(tree).encode()
+
+
+def _is_text(part: ast.stmt) -> bool:
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)

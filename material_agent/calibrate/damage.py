@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from graph_api.model import Node
 
 # Not counted as textures: they give coordinates, not a pattern.
 _NO_PATTERN = frozenset({"ShaderNodeTexCoord", "ShaderNodeTexImage", "ShaderNodeTexEnvironment"})
+PERIODS = frozenset({"Scale", "Brick Width", "Row Height"})
+"""The numbers that a pattern's size hangs on."""
 _NOT_STEPPED = frozenset({"W", "Offset", "Detail", "Value"})
 """Seeds; and numbers of which a step of a stated share is not a step of a stated visibility."""
 
@@ -54,8 +56,8 @@ def turned(graph: Graph, degrees: float) -> Graph | None:
     return _edited(graph, SetParam(node.id, "Rotation", (x, y, z + math.radians(degrees))))
 
 
-def stepped(graph: Graph, step: float, rng: np.random.Generator) -> Graph | None:
-    """Every set number of every texture multiplied by e^±step; None without one.
+def stepped(graph: Graph, step: float, rng: np.random.Generator, keep: Collection[str] = frozenset()) -> Graph | None:
+    """Every set number of every texture, but those named `keep`, multiplied by e^±step; None without one.
 
     The sign is drawn for each socket's name, so that textures that share a scale go on sharing it.
     """
@@ -63,7 +65,11 @@ def stepped(graph: Graph, step: float, rng: np.random.Generator) -> Graph | None
         (node.id, key, float(value))
         for node in textures(graph)
         for key, value in sorted(node.inputs.items())
-        if key not in _NOT_STEPPED and isinstance(value, int | float) and not isinstance(value, bool) and value != 0
+        if key not in _NOT_STEPPED
+        and key not in keep
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and value != 0
     ]
     signs = {key: float(rng.choice((-1.0, 1.0))) for key in sorted({key for _, key, _ in numbers})}
     result, changed = graph, False

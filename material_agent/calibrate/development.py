@@ -13,7 +13,7 @@ from skimage import color
 from evaluators import Evaluator, Target
 from evaluators.pictures import quadrants, resize_srgb
 from graph_api import Graph
-from material_agent.calibrate.damage import other_bonds, scaled, stepped, turned, twin, without_branches
+from material_agent.calibrate.damage import PERIODS, other_bonds, scaled, stepped, turned, twin, without_branches
 from material_agent.calibrate.degrade import DEGRADATIONS, FloatArray, recoloured
 
 Label = Literal["right", "wrong", "graded"]
@@ -96,11 +96,18 @@ def target_of(material: Material) -> FloatArray:
 
 
 def gradient_kurtosis(image: FloatArray) -> float:
-    """Kurtosis of the luma's differences between neighbours, 3 for a Gaussian texture; blurred by area first."""
+    """Kurtosis of the luma's differences between neighbours, 3 for a Gaussian texture; blurred by area first.
+
+    Averaged over rows and columns, each with its own variance: together the fine and the coarse direction of a grain
+    are long-tailed although each is Gaussian, and scrambling its phases leaves it that way.
+    """
     grey = resize_srgb(image, min(128, image.shape[0])) @ np.array([0.2126, 0.7152, 0.0722])
-    values = np.concatenate([np.diff(grey, axis=0).ravel(), np.diff(grey, axis=1).ravel()])
-    variance = float(values.var())
-    return float(((values - values.mean()) ** 4).mean() / variance**2) if variance > 0 else 3.0
+    found = []
+    for axis in (0, 1):
+        values = np.diff(grey, axis=axis)
+        variance = float(values.var())
+        found.append(float(((values - values.mean()) ** 4).mean()) / variance**2 if variance > 0 else 3.0)
+    return sum(found) / 2
 
 
 def _generator(material: Material, table: dict[str, Any]) -> np.random.Generator:
@@ -206,7 +213,8 @@ def _near_misses(
         factor = float(np.exp(rng.choice((-1, 1)) * rng.uniform(*rule["scale_off"])))
         changed = scaled(twin(graph, rng), factor)
         if changed is not None:
-            drawn.append(stepped(changed, float(rng.uniform(*rule["step"])), rng) or changed)
+            # A step of the periods would take back what the scale is off by.
+            drawn.append(stepped(changed, float(rng.uniform(*rule["step"])), rng, keep=PERIODS) or changed)
     images = [recoloured(image, material.image) for image in _there(render(drawn))]
     for index in _best(material, images, rule["kept"]):
         yield Sample("near_miss", "wrong", images[index], hard=True)

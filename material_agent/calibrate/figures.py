@@ -15,18 +15,18 @@ from scipy import stats
 from material_agent.calibrate.fit import (
     Array,
     Data,
-    SizeFit,
-    balanced,
-    component_values,
+    above,
+    family_folds,
     fit_size,
+    judged_by,
     logistic,
-    passes,
-    term_values,
 )
 
 CONFIDENCE = 0.95
 BASE_RATES = (0.5, 0.9)
 """Shares of wrong ones among the candidates that are put to the decision, for P(wrong | pass)."""
+SHARES_RIDGE = 2e-3
+"""Ridge of the weights of the two terms, which two numbers hardly feel."""
 _TIE = 1e-6
 
 
@@ -54,33 +54,24 @@ def lower_limit(count: int, total: int, confidence: float = CONFIDENCE) -> float
 
 def held_out(data: Data, folds: int, allowed: float) -> Judged:
     """Judge every row by a fit on the other folds; a fold holds whole families, so no texture is on both sides."""
-    families = sorted({row.family for row in data.rows})
-    fold_of = {family: index % folds for index, family in enumerate(families)}
-    index = np.array([fold_of[row.family] for row in data.rows])
-    structure, appearance = np.full(len(index), math.nan), np.full(len(index), math.nan)
-    passed = np.zeros(len(index), dtype=bool)
-    for fold in range(folds):
-        mask = index == fold
-        if not mask.any():
-            continue
+    fold_of = family_folds(data, folds)
+    structure, appearance = np.full(len(fold_of), math.nan), np.full(len(fold_of), math.nan)
+    passed = np.zeros(len(fold_of), dtype=bool)
+    for fold in np.unique(fold_of):
+        mask = fold_of == fold
         fit = fit_size(data.chosen(~mask), allowed)
-        terms = values_of(data.chosen(mask), fit)
-        structure[mask], appearance[mask] = terms["structure"], terms["appearance"]
-        passed[mask] = passes(terms["structure"], terms["appearance"], fit.thresholds)
+        values = judged_by(data.chosen(mask), fit.components)
+        structure[mask], appearance[mask] = values["structure"], values["appearance"]
+        passed[mask] = above(values, fit.thresholds)
     return Judged(data, structure, appearance, passed)
-
-
-def values_of(data: Data, fit: SizeFit) -> dict[str, Array]:
-    """Values of the terms for some rows under a fit."""
-    return term_values(component_values(data, fit.components), fit.components)
 
 
 def term_shares(data: Data, structure: Array, appearance: Array, left: float, least: float) -> dict[str, float]:
     """Weights λ of structure and appearance: logistic, in proportion, sharing `left`, each at least `least` of it."""
     used = (data.right | data.wrong) & ~np.isnan(structure) & ~np.isnan(appearance)
     losses = 1 - np.stack([structure, appearance], axis=1)[used]
-    weights = balanced(data)[used]
-    raw = logistic(losses, data.wrong[used], weights / weights.sum())
+    weights = data.balanced[used]
+    raw = logistic(losses, data.wrong[used], weights / weights.sum(), SHARES_RIDGE)
     share = float(np.clip(raw[0] / raw.sum(), least, 1 - least))
     return {"structure": left * share, "appearance": left * (1 - share)}
 

@@ -3,6 +3,7 @@ import pytest
 from scipy import ndimage, signal
 from synthetic_textures import bricks, checkerboard, fractal, grating, rotated
 
+from evaluators.functional.basis import _spanned, reduced
 from evaluators.functional.cell import mean_cell
 from evaluators.functional.lattice import autocorrelation, find_bands, find_lattice, harmonics
 
@@ -125,3 +126,23 @@ def test_mean_cell_knows_joints_from_squares():
     tones = mean_cell(squares, find_lattice(squares))
     assert tones.column_duty == pytest.approx(0.5, abs=0.05)
     assert tones.row_share < 0.1
+
+
+def test_the_lattices_that_pairs_of_shifts_span_are_each_met_once():
+    rng = np.random.default_rng(4)
+    grid = np.array([(i * 7 + j * 2, j * 9) for i in range(-2, 3) for j in range(3)], dtype=float)
+    shifts = np.concatenate([grid, rng.integers(-40, 40, (5, 2)).astype(float)])
+    shifts = shifts[np.hypot(*shifts.T) > 0]
+    found = {tuple(canonical(basis)) for basis in _spanned(shifts)}
+    wanted = set()
+    for k, u in enumerate(shifts):
+        for v in shifts[k + 1 :]:
+            if abs(u[0] * v[1] - u[1] * v[0]) >= 0.1 * np.hypot(*u) * np.hypot(*v):
+                wanted.add(tuple(canonical(reduced(np.array([u, v])))))
+    assert found == wanted
+    assert len(_spanned(shifts)) == len(found) < len(shifts) * (len(shifts) - 1) / 2
+
+
+def canonical(basis):
+    """Both vectors with their first non-zero component from below positive."""
+    return [c for x, y in basis for c in ((-x + 0.0, -y + 0.0) if y < 0 or (y == 0 and x < 0) else (x + 0.0, y + 0.0))]

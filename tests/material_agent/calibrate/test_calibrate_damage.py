@@ -1,14 +1,19 @@
 """Damage whose amount is known: to pictures, and to graphs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import ndimage, stats
 from skimage import color, data, exposure
 
 from evaluators.pictures import as_srgb, resize_srgb
 from graph_api import compiles, from_json, validate
 from material_agent.calibrate.damage import other_bonds, scaled, stepped, turned, twin, without_branches
 from material_agent.calibrate.degrade import DEGRADATIONS, recoloured
-from material_agent.calibrate.development import gradient_kurtosis
+from material_agent.calibrate.development import Sample, gradient_kurtosis
+from material_agent.calibrate.kept import kept_samples
+from material_agent.errors import BadInput
 from references.bundled import bundled
 
 
@@ -50,6 +55,28 @@ def test_scrambled_phases_keep_the_spectrum_and_lose_the_layout():
     assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.95
     assert abs(np.corrcoef(grey[..., 0].ravel(), scrambled[..., 0].ravel())[0, 1]) < 0.1
     assert gradient_kurtosis(np.clip(grey, 0, 1)) == pytest.approx(3, abs=0.3)
+
+
+def test_streaks_of_noise_are_gaussian_although_one_direction_is_finer_than_the_other():
+    streaks = ndimage.gaussian_filter1d(rng(5).standard_normal((128, 128)), 12, axis=0)
+    image = np.repeat((0.5 + 0.2 * streaks / np.abs(streaks).max())[..., None], 3, axis=2).astype(np.float32)
+    assert gradient_kurtosis(image) == pytest.approx(3, abs=0.3)
+    together = np.concatenate([np.diff(image[..., 0], axis=a).ravel() for a in (0, 1)])
+    assert stats.kurtosis(together, fisher=False) > 5
+
+
+def test_samples_are_the_same_when_made_and_when_read_again(tmp_path):
+    path = tmp_path / "one" / "samples.npz"
+    wanted = [Sample("twin", "right", picture()), Sample("tint", "graded", picture()[:40, :40], "tint", 2, hard=True)]
+    made = list(kept_samples(path, lambda: iter(wanted)))
+    read = list(kept_samples(path, lambda: pytest.fail("made again")))
+    for one, other, true in zip(made, read, wanted, strict=True):
+        np.testing.assert_array_equal(one.image, other.image)
+        assert np.abs(one.image - true.image).max() < 1 / 2048
+        assert replace(one, image=true.image) == true == replace(other, image=true.image)
+    path.write_bytes(b"half a file")
+    with pytest.raises(BadInput, match=r"samples\.npz: expected samples"):
+        list(kept_samples(path, lambda: iter(wanted)))
 
 
 def test_recolouring_matches_the_histogram_of_luma_as_scikit_image_does():

@@ -10,7 +10,16 @@ from evaluators.calibration import load_calibration
 from evaluators.components import BY_NAME, value_of
 from material_agent.calibrate.calibration import calibrated, write
 from material_agent.calibrate.figures import decision, held_out, lower_limit, order, upper_limit
-from material_agent.calibrate.fit import component_values, data_at, fit_size, logistic, normalisations
+from material_agent.calibrate.fit import (
+    TERMS,
+    above,
+    component_values,
+    data_at,
+    fit_size,
+    fit_thresholds,
+    logistic,
+    normalisations,
+)
 from material_agent.calibrate.table import Row, Table, load, save
 from material_agent.errors import BadInput
 
@@ -52,6 +61,23 @@ def test_the_fit_finds_what_tells_right_from_wrong():
     assert figures["fail_given_right"] <= 0.2
 
 
+def test_what_one_component_alone_tells_becomes_a_threshold_of_its_own():
+    rng = np.random.default_rng(5)
+    data = data_at(table(), 128)
+    tinted = data.hard & data.wrong
+    values = {name: rng.normal(0.9, 0.03, len(data.rows)) for name in (*TERMS, "palette")}
+    values |= {name: np.full(len(data.rows), math.nan) for name in ("lattice", "scale")}
+    values["structure"][data.wrong & ~tinted] -= 0.5
+    values["palette"][tinted] -= 0.45
+    passed, thresholds = fit_thresholds(data, values, 0.015)
+    assert passed > 0.95
+    assert 0.45 < thresholds["palette"] < 0.9
+    assert "lattice" not in thresholds
+    assert above(values, thresholds)[data.wrong].mean() <= 0.02
+    values["palette"] = np.full(len(data.rows), math.nan)
+    assert fit_thresholds(data, values, 0.015)[0] < 0.2
+
+
 def test_values_are_those_of_the_evaluator():
     data = data_at(table(), 64)
     rules = normalisations(data)
@@ -78,7 +104,7 @@ def test_the_logistic_fit_is_that_of_an_independent_optimum():
     rng = np.random.default_rng(3)
     losses = rng.uniform(0, 1, (400, 2))
     wrong = losses[:, 0] + 0.1 * rng.standard_normal(400) > 0.5
-    weights = logistic(losses, wrong, np.full(400, 1 / 400))
+    weights = logistic(losses, wrong, np.full(400, 1 / 400), 2e-3)
     assert weights[0] > 2 * weights[1]
     assert weights[1] >= 0.25
 
@@ -93,7 +119,7 @@ def test_order_counts_pairs_in_which_the_worse_scores_lower():
 
 
 def test_a_calibration_is_written_read_and_says_how_it_was_made(tmp_path):
-    result = calibrated(table(), command="test", date="2026-01-01")
+    result = calibrated(table(families=6), command="test", date="2026-01-01")
     path = tmp_path / "weights.json"
     write(result, path)
     read = load_calibration(path)
@@ -102,7 +128,11 @@ def test_a_calibration_is_written_read_and_says_how_it_was_made(tmp_path):
         1, abs=1e-3
     )
     assert read.made_by["command"] == "test" and read.made_by["date"] == "2026-01-01"
-    assert calibrated(table(), command="test", date="2026-01-01") == result
+
+
+def test_equal_tables_give_equal_fits():
+    one, other = (fit_size(data_at(table(families=6), 64), 0.015) for _ in range(2))
+    assert repr(one) == repr(other)  # a NaN is not equal to itself
 
 
 def test_tables_survive_the_disk_and_others_are_refused(tmp_path):
