@@ -1,10 +1,11 @@
 """A batch against its bars: time beside single fits, what random kills leave, the driver's memory over many tasks.
 
-    python benchmarks/batch.py [--quick] [--count N] [--kills N] [--tasks N] [--quality draft]
+    python benchmarks/batch.py [--quick] [--count N] [--kills N] [--tasks N] [--quality draft] [--sheet FILE]
 
 `speed`: N bundled references by `fit` processes one after another, then by one batch of two tasks at once; figures are
-ratios, so that a busy machine slows both. `kills`: thirty references, five of them broken, while the main process and
-the workers are killed at random moments. `memory`: tasks that do next to nothing, so that the driver is what is seen.
+ratios, so that a busy machine slows both; --sheet makes a contact sheet of the batch, good and bad alike. `kills`:
+thirty references, five of them broken, while the main process and the workers are killed at random moments. `memory`:
+tasks that do next to nothing, so that the driver is what is seen.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import psutil
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from _report import finish
+from _sheet import FloatArray, read_picture, sheet
 from PIL import Image
 
 from material_agent.batch import BatchConfig, Listener, TaskResult, gather, run_batch
@@ -62,6 +64,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, help="tasks of the memory part; default 1000")
     parser.add_argument("--quality", default="draft")
     parser.add_argument("--attempts", type=int, default=3)
+    parser.add_argument("--sheet", type=Path, help="picture of the batch: references above, results below")
     parser.add_argument("--only", choices=("speed", "kills", "memory"), action="append")
     asked = parser.parse_args()
     defaults = {"count": 2, "kills": 2, "tasks": 40} if asked.quick else {"count": 24, "kills": 10, "tasks": 1000}
@@ -103,7 +106,8 @@ class Clock(Listener):
 
 def speed(asked: argparse.Namespace, place: Path) -> dict[str, float]:
     """Single fits one after another beside one batch with two tasks at once."""
-    names = [name for name in bundled_names() if ":" not in name][: asked.count]
+    known = bundled_names()
+    names = [known[index * len(known) // asked.count] for index in range(min(asked.count, len(known)))]
     seeds = {item.source: task_seed(0, item.id) for item in gather(names).items}
     common = ["--quality", asked.quality, "--attempts", str(asked.attempts), "--quiet"]
     if asked.quick:
@@ -123,6 +127,8 @@ def speed(asked: argparse.Namespace, place: Path) -> dict[str, float]:
         fitted = json.loads((place / "fits" / one.name / "result.json").read_text())
         final = fitted["final"] or fitted["best"]
         same += (fitted["best"]["graph_hash"], final["evaluation"]["reward"]) == (one.graph_hash, one.reward)
+    if asked.sheet is not None:
+        sheet([_stack(one, place / "batch") for one in result.results], asked.sheet, 8, 144)
     return {
         "speed_gain": alone / together,
         "same_results": same / len(names),
@@ -130,6 +136,14 @@ def speed(asked: argparse.Namespace, place: Path) -> dict[str, float]:
         "seconds_for_each_fit": alone / len(names),
         "seconds_for_each_task": together / len(names),
     }
+
+
+def _stack(result: TaskResult, batch: Path) -> tuple[str, list[FloatArray]]:
+    """A result as a column of the sheet: its name and reward, marked when accepted; the reference and the render."""
+    folder = batch / result.folder
+    pictures = [read_picture(folder / name) for name in ("reference.png", "maps/beauty.png")]
+    mark = " +" if result.status == "accepted" else ""
+    return f"{result.name} {result.reward or 0:.2f}{mark}", pictures
 
 
 def kills(asked: argparse.Namespace, place: Path) -> dict[str, float]:

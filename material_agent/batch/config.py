@@ -8,13 +8,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from material_agent.actors.models import LLMSettings
 from material_agent.config import RunConfig
 from references import SetItem
+
+if TYPE_CHECKING:
+    from material_agent.fit import RunResult
+    from renderer import Renderer
 
 # What may differ between a batch and its resume without changing a result. Of the limits, only that of time is free.
 FREE = ("reference", "out", "jobs", "seed", "patch_size_m", "shared_memory", "render_timeout_s")
@@ -74,6 +78,14 @@ class BatchConfig(BaseModel):
         }
 
 
+class Afterwards(Protocol):
+    """What else is done with a run that has ended, where it ran; it can be pickled."""
+
+    def __call__(self, folder: Path, run: RunResult, renderer: Renderer) -> None:
+        """Look at the run in `folder`, and write files beside its own."""
+        ...
+
+
 @dataclass(frozen=True)
 class TaskSpec:
     """One task, complete: whoever gets it can do it, in another process or on another machine.
@@ -81,6 +93,7 @@ class TaskSpec:
     `picture`, `mask`: the files' bytes, when the machine that does the task may not have the files. `memory`: the
     reflections to start from, when the tasks share none by way of a file. `threads`: of each Blender worker.
     `store`: folder or URL of the batch; `folder`: that of the run inside it. `fingerprint`: what the result depends on.
+    `afterwards`: a step between the run's end and its record.
     """
 
     item: SetItem
@@ -98,6 +111,7 @@ class TaskSpec:
     picture: bytes | None = None
     mask: bytes | None = None
     memory: bytes | None = None
+    afterwards: Afterwards | None = None
 
     @property
     def id(self) -> str:

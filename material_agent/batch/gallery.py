@@ -8,7 +8,9 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment
+
+from material_agent.reports.pages import page_environment
 
 _TERMS = ("structure", "appearance", "physical", "compile", "budget")
 _STATUS = {"accepted": "accepted", "not_accepted": "not accepted", "failed": "failed", "pending": "to do"}
@@ -75,12 +77,6 @@ def _card(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("material_agent.batch"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment("material_agent.batch")
     environment.filters["figure"] = lambda value: "–" if value is None else f"{value:.3f}"
     return environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from material_agent.batch.config import BatchConfig, TaskSpec
@@ -74,11 +74,16 @@ def summary_row(task: TaskSpec, result: TaskResult | None) -> dict[str, Any]:
 def summary_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as a table; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
     columns = [name for name in (rows[0] if rows else {}) if name not in ("reference", "render")]
+    return csv_text(columns, rows, _cell)
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], cell: Callable[[Any], Any]) -> str:
+    """Rows under their columns; `cell` turns a value, None for a missing one, into what is written."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_cell(row.get(name)) for name in columns])
+        writer.writerow([cell(row.get(name)) for name in columns])
     return buffer.getvalue()
 
 

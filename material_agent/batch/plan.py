@@ -44,7 +44,14 @@ def make_plan(config: BatchConfig, gathered: Gathered, store: Store, portion: Sh
     settings is done again with `overwrite`; without it `BadInput` says which setting changed.
     """
     settings = config.settings
-    tasks = tuple(_task(config, item, store, settings, portion) for item in gathered.items)
+    return look_over(
+        [_task(config, item, store, settings, portion) for item in gathered.items], store, overwrite=overwrite
+    )
+
+
+def look_over(planned: Sequence[TaskSpec], store: Store, *, overwrite: bool) -> Plan:
+    """What the store holds of these tasks, as `make_plan` says; also for tasks that are not one to a reference."""
+    tasks = tuple(planned)
     with ThreadPoolExecutor(_CHECKS_AT_ONCE) as pool:
         found = list(pool.map(lambda task: _look(store, task), tasks))
     changed = [(task, result) for task, (result, _) in zip(tasks, found, strict=True) if _other_settings(task, result)]

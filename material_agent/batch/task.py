@@ -11,24 +11,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from evaluators import EvaluatorError, WeightsUnavailableError
 from material_agent.api import fit_material
-from material_agent.batch.config import TaskSpec
+from material_agent.batch.config import Afterwards, TaskSpec
 from material_agent.batch.result import LEARNT, RECORD, Kind, TaskResult, completed, failed
 from material_agent.batch.store import open_store, sha256_of
 from material_agent.errors import BadInput, MaterialAgentError
 from material_agent.events import Event
-from material_agent.fit import RunFolder
+from material_agent.fit import RunFolder, RunResult
 from material_agent.memory import Memory
 from references import Reference, ReferenceFault
-from renderer import RendererError
-
-if TYPE_CHECKING:
-    from renderer import BlenderPool
+from renderer import BlenderPool, RendererError
 
 THUMB_SIDE = 320  # twice the width of a card's picture, for dense screens
 THUMBS = {"reference": "thumbs/reference.webp", "render": "thumbs/render.webp"}
@@ -128,6 +124,8 @@ def _fit(
         whole = RunFolder(folder)
         for name, data in thumbs.items():
             whole.write(THUMBS[name], partial(Path.write_bytes, data=data))
+        if spec.afterwards is not None:
+            _look_again(spec.afterwards, folder, run, renderer)
         if shared is not None:
             whole.write_json(LEARNT, shared.rows(run=run.run))
         result = completed(spec, run, _checksums(folder))
@@ -135,6 +133,14 @@ def _fit(
             store.upload(spec.folder, folder)
         write_record(spec, result)
         return result
+
+
+def _look_again(step: Afterwards, folder: Path, run: RunResult, renderer: BlenderPool | None) -> None:
+    if renderer is not None:
+        step(folder, run, renderer)
+        return
+    with BlenderPool(1) as own:
+        step(folder, run, own)
 
 
 def _load(spec: TaskSpec, stack: ExitStack) -> Reference:

@@ -123,8 +123,7 @@ def batch(
     from material_agent.batch import BatchConfig
     from material_agent.config import RunConfig
 
-    if address is not None and engine is not EngineName.ray:
-        raise BadInput("expected --engine ray with --address, got --engine local")
+    chosen = engine_of(engine, address, cpus_per_task)
     run = {
         "reference": "",
         "out": Path(),
@@ -156,11 +155,17 @@ def batch(
         "time_limit_s": time_limit,
     }
     config = validated(BatchConfig, settings)
-    result = _run(config, _engine(engine, address, cpus_per_task), overwrite=overwrite, quiet=quiet)
+    result = _run(config, chosen, overwrite=overwrite, quiet=quiet)
     return Reply("batch", _data(result), _text(result), _code(result))
 
 
-def _engine(name: EngineName, address: str | None, cpus: int) -> Engine | None:
+def engine_of(name: EngineName, address: str | None, cpus: int) -> Engine | None:
+    """The engine that the options name, None for the processes of this machine.
+
+    Raises `BadInput` for an address of a cluster that is not asked for.
+    """
+    if address is not None and name is not EngineName.ray:
+        raise BadInput("expected --engine ray with --address, got --engine local")
     if name is EngineName.local:
         return None
     from material_agent.batch.ray_engine import RayEngine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -38,11 +39,18 @@ def records(out):
 def stopped_in_the_third(pictures, out, actor, how):
     """A batch of one task at a time that got a signal in its third, which takes a while: it renders."""
     process = started(pictures, out, actor, "--jobs", "1")
-    until((out / "runs" / "p2-png").exists)
-    workers = family(process.pid)
+    until((out / "runs" / "p1-png").exists)
+    workers = family(process.pid)  # the same for every task, and slow to find
     assert workers
+    until((out / "runs" / "p2-png").exists)
+    for worker in workers:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            worker.suspend()  # or a quick one is through before the signal arrives
     process.send_signal(how)
     at = time.monotonic()
+    for worker in workers:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            worker.resume()
     code = process.wait(60)
     assert time.monotonic() - at < SECONDS_TO_STOP
     assert survivors(workers) == []
