@@ -18,6 +18,7 @@ import json
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +37,15 @@ TOLERANCE, WARPED_TOLERANCE = 1e-4, 2e-4
 # Pixels of one picture that may lie on the other side of a jump: a share, and never fewer than two.
 FLIPPED_SHARE, FLIPPED_PIXELS = 1e-4, 2
 RANDOM_GRAPHS, RANDOM_MEAN = 30, 1e-4
+PATIENCE_S = 3600.0
+"""For one picture of Blender: smooth four-dimensional Voronoi with nine octaves takes a minute on a busy machine."""
 
 
 def both(
     requests: tuple[RenderRequest, ...], pool: BlenderPool, previews: PreviewRenderer
 ) -> list[tuple[RenderResult, RenderResult]]:
     """Each request by Blender and by the preview, at the same time."""
+    requests = tuple(replace(r, settings=replace(r.settings, timeout_s=PATIENCE_S)) for r in requests)
     with ThreadPoolExecutor(1) as other:
         rendered = other.submit(pool.render_many, requests)
         drawn = previews.render_many(requests)

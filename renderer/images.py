@@ -22,16 +22,30 @@ def linear_to_srgb(linear: Floats) -> Floats:
 
     Values are clipped to [0, 1] first, as Standard does. The dtype stays. Source: IEC 61966-2-1.
     """
-    clipped = np.clip(linear, 0.0, 1.0)
-    encoded = np.where(clipped <= 0.0031308, 12.92 * clipped, 1.055 * np.power(clipped, 1 / 2.4) - 0.055)
-    return encoded.astype(linear.dtype)
+    clipped = np.asarray(np.clip(linear, 0.0, 1.0))
+    encoded = _powered(clipped, 1 / 2.4)
+    encoded *= 1.055
+    encoded -= 0.055
+    dark = clipped <= 0.0031308
+    encoded[dark] = 12.92 * clipped[dark]
+    return encoded
 
 
 def srgb_to_linear(encoded: Floats) -> Floats:
     """sRGB-encoded values in [0, 1] to scene-linear Rec. 709, any shape; the dtype stays. Source: IEC 61966-2-1."""
-    clipped = np.clip(encoded, 0.0, 1.0)
-    linear = np.where(clipped <= 0.04045, clipped / 12.92, np.power((clipped + 0.055) / 1.055, 2.4))
-    return linear.astype(encoded.dtype)
+    clipped = np.asarray(np.clip(encoded, 0.0, 1.0))
+    linear = _powered((clipped + 0.055) / 1.055, 2.4)
+    dark = clipped <= 0.04045
+    linear[dark] = clipped[dark] / 12.92
+    return linear
+
+
+def _powered(base: Floats, exponent: float) -> Floats:
+    """`base` ≥ 0 to a power, within a few units of the last place; NumPy has fast instructions for exp and log only."""
+    with np.errstate(divide="ignore"):
+        power = np.asarray(np.log(base))
+    power *= exponent
+    return np.asarray(np.exp(power, out=power))
 
 
 @dataclass(frozen=True)
