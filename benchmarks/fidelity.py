@@ -3,12 +3,12 @@
     python benchmarks/fidelity.py [--photos DIR | --bundled] [--quality draft] [--attempts N] [--seeds 1,2,3]
                                   [--out DIR] [--only a,b] [--columns N] [--quick]
 
-Each reference is fitted by the built-in actor, and once more with plain layered noise as its only structure, under the
-same budget. Ours, noise and the mean colour are scored alike, on their beauty picture alone: `reward` by the committed
-evaluator, `gap` by gap closed under ST-LPIPS VGG statistics, which nothing in the product sees. What is summarised of
-a reference is the median over the seeds. References: photographs of --photos (or MATERIAL_AGENT_PHOTOS; `regular` from
-the manifest.json beside the folder) and scikit-image's three; with --bundled the bundled ones, whose true
-structure is known.
+Each reference is fitted by the built-in actor, and once more with plain layered noise: three octave layers in the same
+colours, the same relief and gloss, all numbers searched with the same budget, but no branch added. Ours, noise and the
+mean colour are scored alike, on their beauty picture alone: `reward` by the committed evaluator, `gap` by gap closed
+under ST-LPIPS VGG statistics, which nothing in the product sees. What is summarised of a reference is the median over
+the seeds. References: photographs of --photos (or MATERIAL_AGENT_PHOTOS; `regular` from the manifest.json beside the
+folder) and scikit-image's three; with --bundled the bundled ones, whose true structure is known.
 The contact sheet (reference above, ours below, noise last) goes to OUT/sheet.png. What is in OUT already is not redone.
 """
 
@@ -29,12 +29,12 @@ import numpy as np
 import numpy.typing as npt
 import psutil
 import torch
-from PIL import Image, ImageDraw
 
 # Python puts this folder first, where renderer.py and evaluator.py would hide the packages that they measure.
 sys.path.append(sys.path.pop(0))
 
 from _report import environment
+from _sheet import read_picture, sheet
 from judges import StLpipsVggJudge, gap_closed
 
 from evaluators import Candidate, Evaluator, Target
@@ -51,7 +51,6 @@ from renderer import BlenderPool, RenderCache
 FloatArray = npt.NDArray[np.float32]
 SKIMAGE = ("skimage:brick", "skimage:grass", "skimage:gravel")
 QUICK = "skimage:gravel"
-TILE = 192
 TOLERANCE = 0.01
 """A reward or gap this much lower counts as equal: a re-seeded render of one graph moves by about as much."""
 LONGEST_S = 180.0
@@ -146,7 +145,7 @@ def fitted(
         before = processor_seconds()
         run_fit(
             config,
-            actor_factory=lambda setup: BuiltinActor(setup.seed, Options(structures=only)),
+            actor_factory=lambda setup: BuiltinActor(setup.seed, Options(structures=only, branches=not only)),
             reflector=None if only else BuiltinReflector(),
             renderer=pool,
             overwrite=True,
@@ -159,8 +158,7 @@ def fitted(
 
 def picture(folder: Path) -> FloatArray:
     """The final beauty of a run, sRGB in [0, 1]."""
-    with Image.open(folder / "maps" / "beauty.png") as image:
-        return np.asarray(image.convert("RGB"), dtype=np.float32) / 255
+    return read_picture(folder / "maps" / "beauty.png")
 
 
 def measure_row(name: str, regular: bool, pictures: Mapping[str, FloatArray], drawn: Sequence[FloatArray],
@@ -198,22 +196,6 @@ def line(row: Row, label: str) -> str:
     gaps = f"{row.gap:.2f} noise {row.gap_noise:.2f} flat {row.gap_flat:.2f}"
     spent = f"{row.seconds:.0f} s, {row.cpu_seconds:.0f} s of processor"
     return f"{label:<18}{row.structure:<16} reward {rewards}   gap {gaps}   {spent}"
-
-
-def sheet(rows: Sequence[tuple[str, Sequence[FloatArray]]], path: Path, columns: int) -> None:
-    """Columns of pictures under their names, at most `columns` in a line."""
-    across = min(columns, len(rows))
-    lines = -(-len(rows) // across)
-    height = len(rows[0][1]) * (TILE + 2) + 18
-    canvas = Image.new("RGB", (across * (TILE + 4), lines * height), "white")
-    draw = ImageDraw.Draw(canvas)
-    for index, (name, images) in enumerate(rows):
-        x, y = index % across * (TILE + 4), index // across * height
-        draw.text((x + 2, y + 2), name, fill="black")
-        for line, image in enumerate(images):
-            tile = Image.fromarray((np.clip(image, 0, 1) * 255 + 0.5).astype(np.uint8))
-            canvas.paste(tile.resize((TILE, TILE), Image.Resampling.LANCZOS), (x, y + 16 + line * (TILE + 2)))
-    canvas.save(path)
 
 
 def summarize(rows: Sequence[Row]) -> dict[str, float]:

@@ -71,9 +71,9 @@ def _beside(path: Path | None) -> Path | None:
 
 
 def _builtin(_: str) -> Cast:
-    from material_agent.actors.builtin import BuiltinActor, BuiltinReflector  # noqa: PLC0415 - a script needs no search
+    from material_agent.actors.builtin import Builtin, BuiltinReflector  # noqa: PLC0415 - a script needs no search
 
-    return Cast(lambda setup: BuiltinActor(setup.seed), BuiltinReflector())
+    return Cast(lambda setup: Builtin(setup.seed), BuiltinReflector())
 
 
 def _refine(_: str) -> Cast:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any
 
 from graph_api import summary_text
-from material_agent.context import Constraints, Context, Evaluation, Gap, Step, ToolState
+from material_agent.context import Constraints, Context, Evaluation, Feedback, Gap, Step, ToolState
+from material_agent.context_view import compact
 from material_agent.memory import Reflection
 from material_agent.observation import Observation
 
-LONGEST_LIST = 12
-"""A longer list in the measurements is a table for programs."""
 GAPS = 8
+PREVIOUS = 60
+"""Steps of the last attempt that are told, the newest."""
 COUNTED = ("actions", "renders", "candidates")
 """What of the budget is told: counts. Seconds and money would make a replay ask other things."""
 MOST_WORDS = 6000
@@ -51,12 +51,17 @@ def task_words(context: Context) -> str:
         f"This is attempt {state.attempt}; {state.attempts_left} may follow.",
     ]
     if context.decomposition is not None:
-        found = json.dumps(compact(context.decomposition.to_json()), ensure_ascii=False)
+        found = context.told or json.dumps(compact(context.decomposition.to_json()), ensure_ascii=False)
         parts.append("Measured on the picture and inferred from it:\n" + quoted("decomposition", found))
     parts.append(constraint_words(context.constraints))
     if context.memory:
         lessons = "\n".join(reflection_words(one) for one in context.memory)
         parts.append("Reflections on earlier attempts:\n" + quoted("memory", lessons))
+    if context.previous:
+        steps = "\n".join(step_words(one) for one in context.previous[-PREVIOUS:])
+        parts.append("What the last attempt did, from the same start:\n" + quoted("previous", steps))
+    if context.feedback is not None:
+        parts.append("What is left of the last attempt:\n" + quoted("feedback", feedback_words(context.feedback)))
     if state.force_new_structure:
         tried = ", ".join(state.tried) or "the ones before"
         parts.append(f"The last attempts brought no progress: build another structure than {tried}.")
@@ -123,6 +128,16 @@ def verdict_words(evaluation: Evaluation, gaps: Iterable[Gap]) -> str:
     return "\n".join(lines)
 
 
+def feedback_words(feedback: Feedback) -> str:
+    """A reward and a difference picture, the picture by the means of its channels."""
+    red, green, blue = (float(value) for value in feedback.difference.mean(axis=(0, 1)))
+    reward = "none" if feedback.reward is None else f"{feedback.reward:.3f}"
+    return (
+        f"reward {reward}; its render minus the reference, sRGB in [-1, 1], on average: "
+        f"red {red:+.3f}, green {green:+.3f}, blue {blue:+.3f}"
+    )
+
+
 def observation_words(seen: Observation) -> str:
     """What the environment answered to one action."""
     lines = [f"{seen.id} {seen.op}: {seen.status}" + (f", node {seen.node}" if seen.node else "")]
@@ -141,18 +156,6 @@ def step_words(step: Step) -> str:
     verdict = f", reward {seen.evaluation.reward:.3f}" if seen.evaluation is not None else ""
     said = f": {seen.messages[0]}" if seen.messages and seen.status != "ok" else ""
     return f"{seen.id} {step.action} -> {seen.status}{verdict}{said}"
-
-
-def compact(value: Any) -> Any:
-    """JSON with three digits and without long tables."""
-    if isinstance(value, float):
-        return float(f"{value:.3g}") if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        kept = {key: compact(item) for key, item in value.items()}
-        return {key: item for key, item in kept.items() if item is not None and item != []}
-    if isinstance(value, list | tuple):
-        return None if len(value) > LONGEST_LIST else [compact(item) for item in value]
-    return value
 
 
 def _figure(value: float) -> str:

@@ -7,7 +7,7 @@ the search between two turns. One object lives for one attempt; what it knows of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from material_agent.actors.base import Turn
 from material_agent.actors.builtin.calibrate import measure_surface
 from material_agent.actors.builtin.measurements import measure
 from material_agent.actors.builtin.plan import ALWAYS, Plan, make_plan
+from material_agent.actors.builtin.prior import fitted
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
 from material_agent.actors.builtin.repair import Repair, Repairer
 from material_agent.actors.builtin.search import COST, Scored, Searcher, race, refine
 from material_agent.context import Context
-from material_agent.observation import Bench
+from material_agent.observation import Bench, Trial
 
 MAPS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
 FALLBACK_ALLOWANCE = 900.0
@@ -33,6 +34,12 @@ RACE, SHARES, NEAR = 0.3, (0.15, 0.12, 0.12), 0.08
 
 How far behind plain noise may be and still be a finalist.
 """
+CLOSE, TRIAL = 0.12, 0.1
+"""Structures so near in reward are compared after a first edit each, which may spend this share of the allowance."""
+DEMANDED, JUDGED = 0.15, 3
+"""Share of the allowance for the branch that a reflection asks for, and how much of it is for the verdict."""
+POLISH = 0.15
+"""At most this share of the allowance is for the numbers of the finished graph, tuned together."""
 PROGRESS = 0.005
 """A smaller rise of the reward does not pay for the nodes of an edit."""
 
@@ -41,11 +48,13 @@ PROGRESS = 0.005
 class Options:
     """`structures`: the only ones to consider (empty: all). `edits`: at most so many edits by gaps.
 
-    `allowance`: evaluations to spend when the context names no share.
+    `branches`: whether an edit may add a branch, or only move numbers. `allowance`: evaluations to spend when the
+    context names no share.
     """
 
     structures: tuple[str, ...] = ()
     edits: int = 4
+    branches: bool = True
     allowance: float = FALLBACK_ALLOWANCE
 
 
@@ -63,6 +72,7 @@ class BuiltinActor:
         self._pending: Repair | None = None
         self._reward: float | None = None
         self._edits = 0
+        self._polished, self._polish = False, 0.0
         self._stale_view = False
         self._refused: set[str] = set()
 
@@ -78,17 +88,22 @@ class BuiltinActor:
         self._measured = measured = measure(context)
         plan = make_plan(context, measured, self.options.structures)
         allowance = self._allowance(context)
+        self._polish = POLISH * allowance
         surface = measure_surface(context, bench)
         builder = Builder(context.state.graph, measured, surface)
         searcher = self._searcher = Searcher(bench, builder, self._rng, allowance)
         said: list[str] = [plan.reason]
-        chosen, why = self._choose(searcher, plan, allowance, said)
+        # What a reflection demands is built whatever the choice costs.
+        kept = DEMANDED * allowance if plan.overlay else 0.0
+        searcher.left -= kept
+        chosen, why = self._choose(searcher, plan, allowance - kept, said)
+        searcher.left += kept
         if chosen is None:
             reason = f"{plan.reason}; no candidate could be built and rendered: {why}"
             self._current = None
             return Turn((Finish("unfinished", reason),), reason)
         if plan.overlay:
-            chosen = self._demanded(chosen, plan.overlay, searcher)
+            chosen = self._demanded(chosen, plan.overlay, searcher, kept - JUDGED)
         self._current = chosen.proposal
         edits = builder.edits(chosen.proposal)
         searcher.standing = edits
@@ -103,16 +118,20 @@ class BuiltinActor:
 
     def _choose(self, searcher: Searcher, plan: Plan, allowance: float, said: list[str]) -> tuple[Scored | None, str]:
         found = race(searcher, plan.entries, plan.evidence, RACE * allowance, said.append)
-        if not found:
+        if not found and searcher.left >= COST:
             return None, "every hypothesis failed to render"
+        if not found:
+            # No budget for a single picture: the values that such a structure usually takes must do.
+            usual = fitted(searcher.builder, plan.entries[0])
+            return Scored(usual, 0.0, Trial((), True, 0.0)), f"{usual.structure.name} by its evidence alone"
         # The screen is blind to much: the full judge says which structures deserve the refinement.
         leaders = [item.proposal for scored in found.values() for item in scored[:LEADERS]]
         first = searcher.judge(leaders, LEADERS_RESOLUTION)
         leading = _best_by_structure(first) or {name: scored[0] for name, scored in found.items()}
-        pool = [item.proposal for item in first[:1]]
+        refined = list(first[:1])
         for start, share in zip(_finalists(leading), SHARES, strict=False):
-            pool += [item.proposal for item in refine(searcher, start, share * allowance)[:2]]
-        judged = searcher.judge(pool)
+            refined += refine(searcher, start, share * allowance)[:2]
+        judged = searcher.judged(refined)
         # Correcting the colours may turn the order of the two best structures round.
         two = list(_best_by_structure(judged).values())[:2]
         judged += searcher.judge([fresh for item in two for fresh in searcher.corrected(item)])
@@ -126,14 +145,35 @@ class BuiltinActor:
                 best,
                 f"{best.proposal.structure.name} by the screen ({best.score:.3f}); no budget for the full judge",
             )
-        best = _preferred(judged, plan)
+        best, edited = self._after_edits(judged, plan, searcher, allowance)
         table = ", ".join(f"{item.proposal.structure.name} {item.score:.3f}" for item in judged)
-        return best, f"the full evaluator ranks {table}; chosen {best.proposal.structure.name}"
+        return best, f"the full evaluator ranks {table}{edited}; chosen {best.proposal.structure.name}"
 
-    def _demanded(self, chosen: Scored, name: str, searcher: Searcher) -> Scored:
+    def _after_edits(
+        self, judged: list[Scored], plan: Plan, searcher: Searcher, allowance: float
+    ) -> tuple[Scored, str]:
+        """The preferred of two structures: each after its first edit, when they are near, for edits gain unequally."""
+        best = _preferred(judged, plan)
+        near = [
+            (item, verdict)
+            for item in judged
+            if (verdict := item.trial.evaluation) is not None and item.score > judged[0].score - CLOSE
+        ]
+        if len(near) < 2 or any(verdict.success for _, verdict in near):
+            return best, ""
+        repairer = self._repairer(searcher)
+        after = []
+        for item, verdict in near:
+            repair = repairer.propose(item.proposal, verdict, verdict.gaps, set(), TRIAL * allowance, PROGRESS)
+            after.append(item if repair is None else replace(item, proposal=repair.proposal, score=repair.score))
+        after.sort(key=lambda item: -item.score)
+        table = ", ".join(f"{item.proposal.structure.name} {item.score:.3f}" for item in after)
+        return _preferred(after, plan), f", after a first edit {table}"
+
+    def _demanded(self, chosen: Scored, name: str, searcher: Searcher, allowance: float) -> Scored:
         """With the branch that a reflection asks for, tuned; kept whether or not it pays: the next verdict will say."""
-        repairer = Repairer(searcher, self._measured)
-        judged = searcher.judge(repairer.tuned(chosen.proposal, name, 0.15 * searcher.left))
+        repairer = self._repairer(searcher)
+        judged = searcher.judge(repairer.tuned(chosen.proposal, name, allowance))
         return judged[0] if judged else chosen
 
     def _edit_or_end(self, context: Context) -> Turn:
@@ -147,16 +187,24 @@ class BuiltinActor:
             return Turn((Render("flat", MAPS),), "the present graph has no verdict yet")
         self._stale_view = False
         self._reward = evaluation.reward
-        if evaluation.success or self._edits >= self.options.edits or self._searcher.left < 4 * COST:
-            return self._end(context, "no edit is left to try" if self._edits >= self.options.edits else "")
-        repairer = Repairer(self._searcher, self._measured)
-        repair = repairer.propose(self._current, evaluation, state.gaps, self._refused, self._slice(), PROGRESS)
+        if evaluation.success or self._searcher.left < 4 * COST:
+            return self._end(context, "no budget is left")
+        repairer = self._repairer(self._searcher)
+        repair = None
+        if self._edits < self.options.edits:
+            repair = repairer.propose(self._current, evaluation, state.gaps, self._refused, self._slice(), PROGRESS)
         self._edits += 1
+        if repair is None and not self._polished:
+            self._polished = True
+            repair = repairer.polish(self._current, evaluation, min(self._searcher.left, self._polish), PROGRESS)
         if repair is None:
             return self._end(context, "no edit that the gaps call for raised the reward")
         self._pending = repair
         edits = transition(self._searcher.standing, self._searcher.builder.edits(repair.proposal))
         return Turn((*edits, Render("flat", MAPS)), repair.reason, repair.proposal.structure.name)
+
+    def _repairer(self, searcher: Searcher) -> Repairer:
+        return Repairer(searcher, self._measured, branches=self.options.branches)
 
     def _slice(self) -> float:
         assert self._searcher is not None, "built before edited"

@@ -14,6 +14,7 @@ from PIL import Image
 from scipy import ndimage
 
 from material_agent.actors.builtin.color import ordered_colors, second_axis, srgb_to_linear
+from material_agent.actors.builtin.lattices import LATTICES, readings, staggered_readings
 from material_agent.context import Context
 
 Array = npt.NDArray[np.floating[Any]]
@@ -24,6 +25,8 @@ _COLOURFUL = 0.02
 """Deviation off one ramp, scene-linear, from which a second direction of colour shows."""
 _CONCENTRIC = 0.8
 """Of edges that run round a centre: .5 is none, and stones and cells stay below .7."""
+_GENERIC: Array = np.repeat(np.linspace(0.25, 0.7, 4096).reshape(64, 64, 1), 3, axis=2)
+"""Pixels (64, 64, 3), sRGB, for a picture whose colours are withheld: greys from dark to light."""
 _COHERENT, _TWO_REGIONS, _BLOCKS, _STACKED = 0.2, 0.15, 0.4, 0.05
 
 
@@ -44,9 +47,9 @@ class Measurements:
     """Starting values by name, hypotheses by weight, the lattices worth trying, and colours by region.
 
     `numbers` holds only what was measured. `lattices`: alternative values for columns, rows, offset and angle, best
-    first. `pixels` (H, W, 3): a sample of the picture, sRGB. `regions`: None when the picture has but one. `loose`: the
-    lattice was estimated from sizes, not found. `deviation`: of linear luma, see `luma_deviation`; 0 if unknown.
-    `side`: of the picture's square, px.
+    first; `staggered`: the same lattice as rows shifted by half an element. `pixels` (H, W, 3): a sample of the
+    picture, sRGB. `regions`: None when the picture has but one. `loose`: the lattice was estimated from sizes, not
+    found. `deviation`: of linear luma, see `luma_deviation`; 0 if unknown. `side`: of the picture's square, px.
     """
 
     numbers: Mapping[str, float]
@@ -58,11 +61,17 @@ class Measurements:
     loose: bool = False
     deviation: float = 0.0
     side: int = 512
+    staggered: tuple[Mapping[str, float], ...] = ()
 
     def has(self, need: str) -> bool:
         """Whether what a structure needs was measured."""
-        return {"": True, "lattice": bool(self.lattices), "harmonics": "u0" in self.numbers,
-                "centre": "centre_x" in self.numbers}.get(need, False)  # fmt: skip
+        known = {kind: bool(self.lattices_for(kind)) for kind in LATTICES}
+        known |= {"": True, "harmonics": "u0" in self.numbers, "centre": "centre_x" in self.numbers}
+        return known.get(need, False)
+
+    def lattices_for(self, need: str) -> tuple[Mapping[str, float], ...]:
+        """The lattices worth trying for a structure with this need; none where it needs no lattice."""
+        return readings(self.lattices, self.staggered, need)
 
     @cached_property
     def colors(self) -> Array:
@@ -121,16 +130,23 @@ def _blob_scale(luma: Array) -> float:
 
 
 def measure(context: Context) -> Measurements:
-    """Measure from the context; without a decomposition only what the picture itself gives."""
+    """Measure from the context, of the picture itself only what belongs to a part that may be read.
+
+    Without its palette the picture is taken for a grey one; what is not measured has no number.
+    """
     image = np.asarray(context.task.image_srgb, dtype=np.float64)
     luma = image @ np.array([0.2126, 0.7152, 0.0722])
-    numbers: dict[str, float] = {"blob_scale": min(max(_blob_scale(luma), 1.6), 60.0)}
-    centred = luma - luma.mean()
-    numbers["polarity"] = 1.0 if float((centred**3).mean()) > 0 else -1.0
-    pixels, deviation = _thumbnail(image), luma_deviation(srgb_to_linear(image))
-    off_ramp = float(np.linalg.norm(second_axis(pixels.reshape(-1, 3))))
-    if off_ramp > _COLOURFUL:
-        numbers["second_axis"] = min(off_ramp, 1.0)
+    numbers: dict[str, float] = {}
+    if "spectrum" in context.parts:
+        numbers["blob_scale"] = min(max(_blob_scale(luma), 1.6), 60.0)
+    pixels, deviation = _GENERIC, 0.0
+    if "palette" in context.parts:
+        centred = luma - luma.mean()
+        numbers["polarity"] = 1.0 if float((centred**3).mean()) > 0 else -1.0
+        pixels, deviation = _thumbnail(image), luma_deviation(srgb_to_linear(image))
+        off_ramp = float(np.linalg.norm(second_axis(pixels.reshape(-1, 3))))
+        if off_ramp > _COLOURFUL:
+            numbers["second_axis"] = min(off_ramp, 1.0)
     if context.decomposition is None:
         return Measurements(numbers, {}, (), pixels, deviation=deviation, side=min(luma.shape))
     return replace(_from_analysis(context, numbers, pixels), deviation=deviation, side=min(luma.shape))
@@ -141,8 +157,9 @@ def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -
     assert analysis is not None, "asked only with a decomposition"
     measured = analysis.measured
     lattice, split = measured.lattice, measured.regions.split
-    numbers["fractal_roughness"] = min(max(measured.slope.gain_per_octave, 0.3), 0.95)
-    numbers["blob_scale"] = min(max(measured.dominant.cycles, 1.6), 60.0)
+    if "spectrum" in context.parts:
+        numbers["fractal_roughness"] = min(max(measured.slope.gain_per_octave, 0.3), 0.95)
+        numbers["blob_scale"] = min(max(measured.dominant.cycles, 1.6), 60.0)
     grain = max(measured.anisotropy.values(), key=lambda item: item.coherence)
     if grain.coherence > _COHERENT:
         numbers["grain_angle"] = float(grain.angle_rad)
@@ -152,8 +169,10 @@ def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -
     hypotheses["two_regions"] = split.confidence
     regions = _regions(split.minority, pixels.shape) if split.confidence > _TWO_REGIONS else None
     lattices: tuple[Mapping[str, float], ...] = ()
+    staggered: tuple[Mapping[str, float], ...] = ()
     loose = False
     if lattice is not None:
+        staggered = staggered_readings(np.array(lattice.vectors) / measured.size_px)
         height, width = context.task.image_srgb.shape[:2]
         side = min(height, width)
         columns, rows = lattice.counts[0] * width / side, lattice.counts[1] * height / side
@@ -167,10 +186,10 @@ def _from_analysis(context: Context, numbers: dict[str, float], pixels: Array) -
         lattices = ({"columns": rows / 3, "rows": rows, "offset": 0.5, "lattice_angle": float(grain.angle_rad)},)
     if lattices:
         numbers["joint"] = min(max(split.minority_width * lattices[0]["rows"] / 2, 0.01), 0.25)
-    if lattice is not None:
+    if lattice is not None and measured.harmonics:
         numbers.update(_waves(measured.harmonics))
     regular = lattice is not None and lattice.regular
-    return Measurements(numbers, hypotheses, lattices, pixels, regions, regular, loose)
+    return Measurements(numbers, hypotheses, lattices, pixels, regions, regular, loose, staggered=staggered)
 
 
 def _waves(harmonics: Sequence[tuple[float, float, float, float]]) -> Mapping[str, float]:

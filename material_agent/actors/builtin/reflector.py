@@ -17,7 +17,7 @@ from material_agent.observation import Observation
 
 _STRUCTURAL = ("lattice_missing", "lattice_offset", "orientation")
 _POOR = 0.55
-"""Below this reward the structure is held responsible, not a branch of it."""
+"""Below this reward the structure is held responsible, not a branch of it, unless no other is called for as much."""
 _RANGE = 1.12
 """A banned Scale takes this factor to either side with it: a smaller step would be the same material again."""
 _TEXTURES = ("ShaderNodeTexNoise", "ShaderNodeTexVoronoi", "ShaderNodeTexWave", "ShaderNodeTexBrick")
@@ -37,7 +37,8 @@ class BuiltinReflector:
         graph = context.state.best_graph or context.state.graph
         evaluation = _verdict(seen)
         gap = evaluation.gaps[0] if evaluation.gaps else None
-        structural = gap is None or gap.kind in _STRUCTURAL or evaluation.reward < _POOR
+        poor = evaluation.reward < _POOR and not self._founded(context, graph)
+        structural = gap is None or gap.kind in _STRUCTURAL or poor
         made = self._structure(context, seen, gap, graph) if structural else None
         if made is None and gap is not None:
             made = self._branch(context, seen, gap, graph)
@@ -69,6 +70,17 @@ class BuiltinReflector:
         ranked = sorted(table, key=lambda name: (-table[name], name))
         fresh = [structures()[name] for name in ranked if name not in context.state.tried]
         return next((item for item in fresh if item.macro_type != used and not breaks(item, bans)), None)
+
+    def _founded(self, context: Context, graph: Graph) -> bool:
+        """Whether the measurements call for the texture that carries the graph at least as much as for what is open."""
+        used = _macro(graph)
+        if used is None:
+            return False
+        table = weights(measure(context))
+        alike = max((table[name] for name in table if structures()[name].macro_type == used.type), default=0.0)
+        bans = (*context.constraints.bans, Ban("node", type=used.type, role="macro"))
+        other = self._untried(context, used.type, bans)
+        return alike > 0 and (other is None or alike >= table[other.name])
 
     def _branch(self, context: Context, seen: Observation, gap: Gap, graph: Graph) -> Reflection | None:
         """The branch at the gap's scale: a layer that the graph lacks, and no more of the Scale that did not do."""
@@ -126,11 +138,12 @@ def _macro(graph: Graph) -> Node | None:
 
 
 def _texture(graph: Graph, scale: str) -> Node | None:
+    """The texture at a gap's scale whose size is its Scale; a brick's is its width and height, at a Scale of 1."""
     order = {"micro": ("micro", "meso"), "meso": ("meso", "micro"), "macro": ("macro", "meso")}.get(
         scale, ("meso", "micro")
     )
     found = [node for role in order for node in graph.nodes.values() if node.type in _TEXTURES and node.role == role]
-    return next((node for node in found if "Scale" in node.inputs), None)
+    return next((node for node in found if "Scale" in node.inputs and node.type != "ShaderNodeTexBrick"), None)
 
 
 def _role_of(structure: Structure) -> str:

@@ -11,6 +11,7 @@ from material_agent.actors.builtin.proposal import Proposal
 from material_agent.actors.builtin.search import COST, Scored, Searcher, draw, refine
 from material_agent.actors.builtin.structure import Parameter, Structure, shading
 from material_agent.context import Evaluation, Gap
+from material_agent.observation import Trial
 
 TRIED_GAPS = 4
 SCALINGS = (0.55, 0.3, 0.15)
@@ -19,19 +20,24 @@ SCALINGS = (0.55, 0.3, 0.15)
 
 @dataclass(frozen=True)
 class Repair:
-    """An edit that the bench found better: the gap it answers, the move, the proposal and the reason for the log."""
+    """An edit that the bench found better: the gap it answers, the move, the proposal and the reason for the log.
+
+    `score`: the full judge's reward of its sketch.
+    """
 
     gap: Gap
     move: str
     proposal: Proposal
     reason: str
+    score: float
 
 
 class Repairer:
     """Tries the moves that the gaps call for, largest gap first, on the bench."""
 
-    def __init__(self, searcher: Searcher, measured: Measurements) -> None:
-        self._searcher, self._measured = searcher, measured
+    def __init__(self, searcher: Searcher, measured: Measurements, *, branches: bool = True) -> None:
+        """`branches`: whether a move may add one."""
+        self._searcher, self._measured, self._branches = searcher, measured, branches
 
     def propose(
         self,
@@ -56,9 +62,22 @@ class Repairer:
                     f"largest open gap: {gap.message} ({gap.kind}, {gap.scale}); {_describe(move)}; on the bench "
                     f"the reward goes from {evaluation.reward:.3f} to {best.score:.3f} and the gap is {what}"
                 )
-                return Repair(gap, move, best.proposal, reason)
+                return Repair(gap, move, best.proposal, reason, best.score)
             refused.add(move)
         return None
+
+    def polish(self, current: Proposal, evaluation: Evaluation, allowance: float, progress: float) -> Repair | None:
+        """All numbers of the graph tuned together by the full judge; None when that gains less than `progress`."""
+        start = Scored(current, evaluation.reward, Trial((), True, evaluation.reward))
+        judged = refine(self._searcher, start, allowance, step=0.06, screened=0)
+        if not judged or not evaluation.gaps or judged[0].score <= evaluation.reward + progress:
+            return None
+        best = judged[0]
+        reason = (
+            f"no single edit is left: all numbers of the graph tuned together by the full judge; on the bench the "
+            f"reward goes from {evaluation.reward:.3f} to {best.score:.3f}"
+        )
+        return Repair(evaluation.gaps[0], "polish", best.proposal, reason, best.score)
 
     def _moves(self, gaps: Sequence[Gap], refused: set[str], current: Proposal) -> list[tuple[Gap, str]]:
         found: list[tuple[Gap, str]] = []
@@ -66,8 +85,8 @@ class Repairer:
             for move in moves_for(gap):
                 known = {m for _, m in found}
                 overlay = overlays().get(move)
-                unknown = overlay is not None and not overlay.measured_in(self._measured)
-                if move in refused or move in known or move in current.structure.overlays or unknown:
+                closed = overlay is not None and not (self._branches and overlay.measured_in(self._measured))
+                if move in refused or move in known or move in current.structure.overlays or closed:
                     continue
                 found.append((gap, move))
                 break

@@ -24,6 +24,8 @@ JUDGE_RESOLUTION = 512
 """At most; the reference's own side where that is less, so that pixels of one size show the same grain."""
 RACE_PRIOR = 0.1
 """What full evidence is worth in the race, in units of the screen's score."""
+KEPT = 3
+"""Candidates that a refinement gives back, at most."""
 COST = 2
 """Evaluations for one screened proposal: a probe for the closed-form colours, and the picture."""
 
@@ -60,7 +62,8 @@ class Searcher:
 
     def screen(self, proposals: Sequence[Proposal], resolution: int = SCREEN_RESOLUTION) -> list[Scored]:
         """Fit, render and screen; best first. What descends from the result is fitted for the brightness seen here."""
-        fitted = self.fit(proposals)
+        # Of a budget that is nearly spent, half is for the pictures: a probe alone decides nothing.
+        fitted = self.fit(proposals[: int(self.left // COST)])
         trials = self._try([self.builder.edits(p) for p in fitted], resolution, ("beauty",), "screen")
         scored = [Scored(self._exposed(p, t), t.score, t) for p, t in zip(fitted, trials, strict=False) if t.ok]
         return sorted(scored, key=lambda item: -item.score)
@@ -93,6 +96,15 @@ class Searcher:
         trials = self._try(edits, resolution or self.resolution, ("beauty",), kind)
         scored = [Scored(p, t.score, t) for p, t in zip(proposals, trials, strict=False) if t.ok]
         return sorted(scored, key=lambda item: -item.score)
+
+    def judged(self, found: Sequence[Scored]) -> list[Scored]:
+        """Those that have no verdict at the side of the final picture are put before the full judge; best first."""
+        known: list[Scored] = []
+        open_ones: list[Scored] = []
+        for item in found:
+            whole = item.trial.evaluation and item.trial.channels["beauty"].shape[0] == self.resolution
+            (known if whole else open_ones).append(item)
+        return sorted(known + self.judge([item.proposal for item in open_ones]), key=lambda item: -item.score)
 
     def _try(
         self, edits: Sequence[list[Edit]], resolution: int, channels: tuple[str, ...], judge: Judging
@@ -199,11 +211,13 @@ def refine(
     allowance: float,
     only: Callable[[Parameter], bool] | None = None,
     step: float = 0.12,
+    screened: float = 0.67,
 ) -> list[Scored]:
     """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations; best first.
 
-    Screened at `REFINE_RESOLUTION`, and in the last third of the generations at that of the final picture: where a
-    smaller one shows a point, that is an average.
+    The share `screened` of the generations is screened at `REFINE_RESOLUTION`; the rest goes before the full judge at
+    the side of the final picture: that costs several times as much, and sees grain and texture, of which the screen
+    knows nothing and a smaller picture, whose points are averages in a larger one, the wrong amount.
     """
     items = [p for p in free(start.proposal.structure, only) if not p.sign]
     size = 8
@@ -222,12 +236,14 @@ def refine(
             )
             for k, point in enumerate(points)
         ]
-        resolution = REFINE_RESOLUTION if generation < 2 * generations // 3 else searcher.resolution
-        scored = {int(item.proposal.tags[0]): item for item in searcher.screen(batch, resolution)}
+        last = generation >= screened * generations
+        found = searcher.judge(searcher.fit(batch)) if last else searcher.screen(batch, REFINE_RESOLUTION)
+        scored = {int(item.proposal.tags[0]): item for item in found}
         if not scored:
             break
         evolution.tell(points, [1.0 - (scored[k].score if k in scored else 0.0) for k in range(len(points))])
-        if resolution == searcher.resolution:
-            # Scores of smaller pictures are not comparable: they show the grain as if it were coarser.
+        if last:
+            # The screen's scores are not comparable. Few are kept: their channels are large.
             seen += [replace(item, proposal=replace(item.proposal, tags=())) for item in scored.values()]
-    return sorted(seen, key=lambda item: -item.score) or [start]
+            seen = sorted(seen, key=lambda item: -item.score)[:KEPT]
+    return seen or [start]

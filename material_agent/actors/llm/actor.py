@@ -26,6 +26,8 @@ from material_agent.observation import Bench, Observation
 from material_agent.proposals import Proposed
 
 _TEXTURES = "ShaderNodeTex"
+INSTRUCTIONS = {"expert": "act", "generic": "act_generic"}
+"""Prompt files by the name of the instruction."""
 
 
 class LLMActor:
@@ -55,7 +57,7 @@ class LLMActor:
     def _request(self, context: Context, abilities: Abilities) -> Request:
         settings = self._client.settings
         tools = tool_definitions(tune=context.constraints.tune)
-        instructions = prompt("act").substitute(
+        instructions = prompt(INSTRUCTIONS[context.instruction]).substitute(
             protocol=_protocol(tools, native=abilities.tools),
             sight=prompt("seeing" if abilities.images else "blind").substitute(),
         )

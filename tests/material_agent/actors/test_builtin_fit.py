@@ -87,3 +87,17 @@ def test_a_failure_is_reflected_upon_and_the_next_attempt_follows(grass: tuple[P
     uptake = [line for line in lines if "change_made" in line]
     assert [(line["change_made"], line["ban_respected"]) for line in uptake] == [(True, True)]
     assert [line for line in lines if "follows reflection" in str(line.get("reason", ""))]
+
+
+@pytest.mark.parametrize("candidates", [1, 5])
+def test_a_budget_for_hardly_any_candidate_still_builds(
+    candidates: int, brick_file: Path, pool: BlenderPool, tmp_path: Path
+) -> None:
+    config = RunConfig(
+        reference=str(brick_file), out=tmp_path / "run", quality="draft", attempts=1, network="off",
+        limits={"candidates": candidates}, step_resolution=128, report_resolution=128,
+    )  # fmt: skip
+    result = run_fit(config, actor_factory=lambda setup: BuiltinActor(setup.seed), reflector=None, renderer=pool)
+    assert result.attempts[0].structure == "brick"
+    assert result.reward is not None
+    assert result.reward > 0.5

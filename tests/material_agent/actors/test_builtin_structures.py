@@ -15,15 +15,16 @@ from graph_api.actions import AddNode, RemoveNode
 from graph_api.rules import Ban, Rules
 from material_agent.actors.builtin.color import LEVELS, Light, ordered_colors, ramp, span, srgb_to_linear
 from material_agent.actors.builtin.expression import ExpressionError, evaluate
+from material_agent.actors.builtin.lattices import staggered_readings
 from material_agent.actors.builtin.measurements import HARMONICS, Measurements, luma_deviation, measure
 from material_agent.actors.builtin.overlay import lay_over, moves_for, overlays
 from material_agent.actors.builtin.plan import breaks, make_plan
 from material_agent.actors.builtin.proposal import Builder, Proposal, Surface, transition
-from material_agent.actors.builtin.search import Searcher, draw, start_values
+from material_agent.actors.builtin.search import Searcher, draw, refine, start_values
 from material_agent.actors.builtin.structure import structures
 from material_agent.context import Constraints, Context, Gap, ToolState
 from references.analysis import analyze
-from renderer import BlenderPool, RenderRequest, RenderSettings
+from renderer import BlenderPool, RenderRequest, RenderSettings, linear_to_srgb
 
 NAMES = sorted(structures())
 
@@ -232,3 +233,67 @@ def test_two_attempts_without_progress_force_another_structure(world: World) -> 
 def test_gaps_lead_to_moves(kind: str, scale: str, direction: str, move: str) -> None:
     gap = Gap("structure", scale, "luma", kind, direction, 0.5, 0.0, 1.0, "", "")  # type: ignore[arg-type]
     assert moves_for(gap)[0] == move
+
+
+@pytest.mark.parametrize("name", ["hexagon_tile", "scales"])
+def test_a_staggered_lattice_is_found_again_whichever_basis_is_measured(name: str, pool: BlenderPool) -> None:
+    known = replace(measured(), lattices=({"columns": 6.0, "rows": 7.0, "offset": 0.5, "lattice_angle": 0.0},))
+    builder = Builder(start_graph("5.0"), known, Surface(Light(), 1.0, 0.7))
+    first = proposal(name, known).with_values({"round": 0.2} if name == "scales" else {})
+    _, probe = rendered(pool, builder.probe(first))
+    _, channels = rendered(pool, builder.edits(builder.fit(first, probe["base_color"], probe["height"])), 256)
+    found = analyze(np.clip(linear_to_srgb(channels["beauty"]), 0, 1))
+    assert found.lattice is not None
+    one, other = np.array(found.lattice.vectors) / found.measured.size_px
+    # An independent reading: both vectors are whole combinations of the true ones.
+    true = np.array([[1 / 6, 0], [1 / 12, 1 / 7]])
+    for vector in (one, other):
+        steps = np.linalg.solve(true.T, vector)
+        assert steps == pytest.approx(np.round(steps), abs=0.06)
+
+
+def test_a_lattice_is_read_as_staggered_rows() -> None:
+    hexagonal = np.array([[1 / 6, 0], [1 / 12, 1 / (6 * 2 / math.sqrt(3))]])
+    for change in ([[1, 0], [0, 1]], [[1, 1], [0, 1]], [[2, 1], [1, 1]], [[1, 0], [-1, 1]]):
+        (reading,) = staggered_readings(np.array(change) @ hexagonal)
+        assert reading["columns"] == pytest.approx(6)
+        assert reading["rows"] == pytest.approx(6 * 2 / math.sqrt(3))
+        assert reading["offset"] == pytest.approx(0.5)
+        assert math.sin(3 * reading["lattice_angle"]) == pytest.approx(0, abs=1e-6)
+    assert staggered_readings(np.array([[0.2, 0], [0, 0.1]])) == ()
+    bricks = staggered_readings(np.array([[0.2, 0], [0.1, 0.08]]))
+    assert any(one["columns"] == pytest.approx(5) and one["rows"] == pytest.approx(12.5) for one in bricks)
+
+
+def searching(world: World, allowance: float) -> tuple[Searcher, Proposal]:
+    known = measured()
+    builder = Builder(start_graph("5.0"), known, Surface(Light(), 1.0, 0.7))
+    return Searcher(world.environment, builder, np.random.default_rng(1), allowance), proposal("layered_noise", known)
+
+
+def test_the_last_steps_of_a_refinement_are_the_full_judges(world: World) -> None:
+    searcher, first = searching(world, 200)
+    start = searcher.screen([first], 64)[0]
+    found = refine(searcher, start, 32, screened=0.5)
+    assert found
+    assert all(item.trial.evaluation is not None for item in found)
+    assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
+    # A verdict at the final side is not asked for twice; one of a smaller picture is.
+    left = searcher.left
+    assert searcher.judged(found) == found
+    assert searcher.left == left
+    (again,) = searcher.judged([start])
+    assert again.trial.evaluation is not None
+    assert searcher.left == left - 1
+
+
+def test_a_spent_budget_still_screens_what_it_can(world: World) -> None:
+    searcher, first = searching(world, 5)
+    assert len(searcher.screen([first] * 8, 64)) == 2
+    assert searcher.left == 1
+
+
+def test_where_a_lattice_was_measured_what_cannot_hold_it_counts_little(world: World) -> None:
+    known = replace(measured(), hypotheses={"cells": 0.6, "stamped_lattice": 0.3}, regular=True)
+    assert make_plan(context(world), known).entries[0].structure.name == "stamped_lattice"
+    assert make_plan(context(world), replace(known, regular=False)).entries[0].structure.name == "cells"
