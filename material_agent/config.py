@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from material_agent.budget import Resource
+from material_agent.context_config import ContextConfig
 
 QualityName = Literal["draft", "normal", "high"]
 MemoryWindow = Literal["1", "3", "all", "retrieved"]
@@ -48,6 +49,12 @@ class RunConfig(BaseModel):
     `tune`: whether an actor may ask for a search over numbers that it names.
     `start`: a material to refine (`FILE.blend[:MATERIAL]`, a graph `.json` or a run folder) in the place of the plain
     start graph. `locks` and `only` say what of it must stay: see `graph_api.locking.locks_for`.
+    `context`: what the actor is given to read. `inner` "one_shot": one turn, after which the graph is rendered and
+    judged without the actor; it needs `search` off, because candidates show renders and scores. `search`: whether an
+    actor may try candidates between two actions. `bans` "advisory": told, not enforced. `truth`: the graph behind the
+    reference, a bundled name or a graph `.json`; with `judge` "oracle" it takes the evaluator's place. `accept_reward`:
+    a reward from which a material that compiles is accepted, in the place of the calibrated thresholds (which are for
+    pictures of 256 px). `artifacts` "figures": events, graph and result only, as an experiment needs them.
     `search_engine`: what draws the candidates of a search ("auto": the preview where it is installed and can, else
     Blender). What is judged in full and reported is always Blender's.
     """
@@ -80,6 +87,14 @@ class RunConfig(BaseModel):
     no_progress_actions: int | None = Field(default=None, ge=1)
     tune: bool = True
     search_engine: Literal["auto", "blender"] = "auto"
+    context: ContextConfig = ContextConfig()
+    inner: Literal["react", "one_shot"] = "react"
+    search: bool = True
+    bans: Literal["enforced", "advisory"] = "enforced"
+    judge: Literal["evaluator", "oracle"] = "evaluator"
+    truth: str = ""
+    accept_reward: float | None = Field(default=None, gt=0, lt=1)
+    artifacts: Literal["all", "figures"] = "all"
     start: str = ""
     locks: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -88,6 +103,14 @@ class RunConfig(BaseModel):
     def _locks_have_a_start(self) -> RunConfig:
         if (self.locks or self.only) and not self.start:
             raise ValueError("locks need a material to start from")
+        return self
+
+    @model_validator(mode="after")
+    def _arms_are_possible(self) -> RunConfig:
+        if self.inner == "one_shot" and self.search:
+            raise ValueError('inner = "one_shot" needs search = false: candidates show renders and scores')
+        if self.judge == "oracle" and not self.truth:
+            raise ValueError('judge = "oracle" needs the truth, a bundled name or a graph .json')
         return self
 
     @property

@@ -11,13 +11,14 @@ import numpy.typing as npt
 from evaluators.result import Evaluation, Gap
 from graph_api.model import Graph
 from graph_api.rules import Ban, Lock
+from material_agent.context_config import PARTS, Part
 from material_agent.memory.reflection import Reflection
 from material_agent.observation import Observation
 from material_agent.proposals import Proposed
 from references.analysis import Analysis
 
 # Actors read what the context holds from here, and import neither references nor evaluators.
-__all__ = ["Analysis", "Constraints", "Context", "Evaluation", "Gap", "Step", "Task", "ToolState"]
+__all__ = ["Analysis", "Constraints", "Context", "Evaluation", "Feedback", "Gap", "Step", "Task", "ToolState"]
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,15 @@ class Task:
 class Constraints:
     """What binds the actor: enforced by the graph API, told here so that nobody runs into it blindly.
 
-    `tune`: whether a search may be asked for.
+    `tune`: whether a search may be asked for. `search`: whether candidates may be tried between two actions; without it
+    there is no bench.
     """
 
     bans: tuple[Ban, ...] = ()
     locks: tuple[Lock, ...] = ()
     max_nodes: int = 80
     tune: bool = False
+    search: bool = True
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -51,6 +54,18 @@ class Step:
     thought: str
     action: Proposed
     observation: Observation
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """All that is left of the last attempt where memory is a number and a picture.
+
+    `reward` of its best render (None: nothing was judged), and `difference` (H, W, 3): that render minus the reference,
+    display-referred sRGB, in [−1, 1].
+    """
+
+    reward: float | None
+    difference: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -83,7 +98,10 @@ class ToolState:
 class Context:
     """Task, visual decomposition, constraints, memory, history and tool state.
 
-    Any part may be withheld (an experiment's raw arm has `decomposition` None and an empty memory).
+    Any part may be withheld. `parts` are those of the decomposition that may be read, in their order, `told` the same
+    in words (empty: all there is); what is measured on the picture itself counts as the part that it belongs to. A raw
+    context has `decomposition` None and no parts. `memory`, `previous` (the steps of the last attempt) and `feedback`
+    are what may cross attempts; at most one of them is there. `instruction` names the instruction of a model.
     """
 
     task: Task
@@ -92,3 +110,8 @@ class Context:
     memory: tuple[Reflection, ...]
     history: tuple[Step, ...]
     state: ToolState
+    parts: tuple[Part, ...] = PARTS
+    told: str = ""
+    previous: tuple[Step, ...] = ()
+    feedback: Feedback | None = None
+    instruction: str = "expert"

@@ -7,7 +7,7 @@ does not show: base color, roughness, metallic, slopes and height.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -79,9 +79,14 @@ class Oracle:
         terms["physical"] = self._channels(candidate)
         return combine(terms, best.weights, best.thresholds)
 
-    def screen(self, images_srgb: npt.NDArray[np.float32]) -> FloatArray:
-        """Scores (B,) in [0, 1] of sRGB pictures (B, S, S, 3): the best against any render of the truth."""
-        scores = np.stack([judge.screen(images_srgb) for judge in self._judges])
+    def evaluate_many(self, candidates: Sequence[Candidate]) -> list[Evaluation]:
+        """The verdict on each."""
+        return [self.evaluate(candidate) for candidate in candidates]
+
+    def screen(self, images: Iterable[npt.NDArray[np.float32]], *, linear: bool = False) -> FloatArray:
+        """Scores (B,) in [0, 1] as `Evaluator.screen` gives them: the best against any render of the truth."""
+        pictures = list(images)
+        scores = np.stack([judge.screen(pictures, linear=linear) for judge in self._judges])
         return np.asarray(scores.max(axis=0), dtype=np.float32)
 
     def _channels(self, candidate: Candidate) -> TermResult:

@@ -9,6 +9,7 @@ from material_agent.cli.batch import batch
 from material_agent.cli.calibrate import calibrate
 from material_agent.cli.doctor import doctor
 from material_agent.cli.evaluate import evaluate
+from material_agent.cli.experiment import experiment
 from material_agent.cli.export import export
 from material_agent.cli.fit import fit
 from material_agent.cli.inspect import inspect
@@ -23,6 +24,7 @@ COMMANDS: Mapping[str, Callable[..., Reply]] = {
     "analyze": analyze,
     "render": render,
     "evaluate": evaluate,
+    "experiment": experiment,
     "calibrate": calibrate,
     "inspect": inspect,
     "export": export,

@@ -11,6 +11,7 @@ import typer
 from material_agent.cli.exits import Exit
 from material_agent.cli.fit_options import (
     Attempts,
+    ContextFile,
     Locked,
     MaxActions,
     MaxCandidates,
@@ -64,6 +65,7 @@ def fit(
     seed: Seed = 0,
     quality: QualityLevel = QualityName.normal,
     attempts: Attempts = 3,
+    context: ContextFile = None,
     memory: Annotated[MemoryName, typer.Option(help="Reflections that an attempt is given.")] = MemoryName.three,
     shared_memory: Annotated[
         Path | None, typer.Option(help="A database of reflections that several runs share.", show_default=False)
@@ -108,6 +110,7 @@ def fit(
     Exit code 1 when the best result is not accepted; it is kept all the same.
     """
     from material_agent.config import RunConfig
+    from material_agent.context_config import WHOLE, load_context
 
     settings: dict[str, Any] = {
         "reference": reference,
@@ -118,6 +121,7 @@ def fit(
         "only": tuple(only or ()),
         "quality": quality.value,
         "attempts": attempts,
+        "context": load_context(context) if context is not None else WHOLE,
         "memory_window": memory.value,
         "shared_memory": shared_memory,
         "jobs": jobs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -44,6 +45,12 @@ MaxCandidates = Annotated[
 ]
 RunTimeLimit = Annotated[
     float | None, typer.Option(min=0, help="Seconds after which the run stops, as a safety.", show_default=False)
+]
+ContextFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--context", metavar="FILE", help="What the actor is told, as TOML; by default everything.", show_default=False
+    ),
 ]
 Start = Annotated[
     str,

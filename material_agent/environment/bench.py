@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-import numpy as np
-
-from evaluators.result import Candidate
+from evaluators.result import Candidate, Evaluation
 from graph_api import ActionRejected, Catalog, Problem, Rules, action_to_json, apply, validate
 from graph_api.actions import Edit
 from graph_api.model import Graph
@@ -19,7 +17,6 @@ from material_agent.environment.tally import Tally
 from material_agent.errors import BadInput
 from material_agent.events import Charge, Log, Search
 from material_agent.observation import Judging, Trial
-from renderer.images import linear_to_srgb
 from renderer.protocol import Channel, RenderResult
 
 
@@ -66,8 +63,9 @@ def run_candidates(
     graphs = [item.graph for item in prepared if item.graph is not None]
     results = dict(zip(renderable, scene.render_many(graphs, wanted, resolution, sketch=judge != "full"), strict=True))
     screened = _screen(evaluator, results) if judge == "screen" else {}
+    verdicts = _verdicts(evaluator, prepared, results, tally) if judge in ("sketch", "full") else {}
     trials = [
-        _trial(item, results.get(index), screened.get(index, 0.0), judge, evaluator, tally)
+        _trial(item, results.get(index), screened.get(index, 0.0), verdicts.get(index))
         for index, item in enumerate(prepared)
     ]
     engines = Counter(result.engine for result in results.values())
@@ -111,27 +109,26 @@ def _screen(evaluator: Judge, results: dict[int, RenderResult]) -> dict[int, flo
     usable = [index for index, result in results.items() if result.ok]
     if not usable:
         return {}
-    pictures = np.stack([linear_to_srgb(results[index].channels["beauty"]) for index in usable])
-    scores = evaluator.screen(np.clip(pictures, 0.0, 1.0).astype(np.float32))
-    return dict(zip(usable, (float(score) for score in scores), strict=True))
+    beauties = [results[index].channels["beauty"] for index in usable]
+    return dict(zip(usable, (float(score) for score in evaluator.screen(beauties, linear=True)), strict=True))
 
 
-def _trial(
-    item: _Prepared,
-    result: RenderResult | None,
-    screened: float,
-    judge: Judging,
-    evaluator: Judge,
-    tally: Tally,
-) -> Trial:
+def _verdicts(
+    evaluator: Judge, prepared: Sequence[_Prepared], results: Mapping[int, RenderResult], tally: Tally
+) -> dict[int, Evaluation]:
+    graphs = {i: graph for i, result in results.items() if result.ok and (graph := prepared[i].graph) is not None}
+    candidates = [Candidate(results[i].channels, tally.facts(len(graph.nodes))) for i, graph in graphs.items()]
+    return dict(zip(graphs, evaluator.evaluate_many(candidates), strict=True))
+
+
+def _trial(item: _Prepared, result: RenderResult | None, screened: float, verdict: Evaluation | None) -> Trial:
     if item.graph is None or result is None:
         return Trial(item.edits, False, 0.0, item.reason)
     if not result.ok:
         said = "; ".join(message.text for message in result.messages)
         return Trial(item.edits, False, 0.0, f"render failed: {result.status}{': ' + said if said else ''}")
-    if judge in ("sketch", "full"):
-        evaluation = evaluator.evaluate(Candidate(result.channels, tally.facts(len(item.graph.nodes))))
-        return Trial(item.edits, True, evaluation.reward, "", result.channels, evaluation)
+    if verdict is not None:
+        return Trial(item.edits, True, verdict.reward, "", result.channels, verdict)
     return Trial(item.edits, True, screened, "", result.channels)
 
 

@@ -84,7 +84,7 @@ class Environment:
     ) -> Observation:
         """Begin an attempt from `start_graph`, under these bans and locks; nothing else is left of the one before."""
         self.attempt = attempt
-        self.rules = Rules(tuple(bans), tuple(locks), self.settings.max_nodes)
+        self.rules = Rules(tuple(bans) if self.settings.enforce else (), tuple(locks), self.settings.max_nodes)
         self.tally = Tally()
         self.finished: Finish | None = None
         self.best: Best | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,8 +23,12 @@ class Judge(Protocol):
         """Give the verdict on a rendered candidate."""
         ...
 
-    def screen(self, images_srgb: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Score (B, H, W, 3) display-referred sRGB pictures cheaply, each in [0, 1]."""
+    def evaluate_many(self, candidates: Sequence[Candidate]) -> list[Evaluation]:
+        """Give the verdict on each, the same as `evaluate` would, on all cores."""
+        ...
+
+    def screen(self, images: Iterable[npt.NDArray[np.float32]], *, linear: bool = False) -> npt.NDArray[np.float32]:
+        """Score pictures (H, W, 3) cheaply, each in [0, 1]: display-referred sRGB, or scene-linear beauties."""
         ...
 
 
@@ -33,7 +37,8 @@ class Settings:
     """What is the same for every render of a run.
 
     `resolution` in pixels and `samples` per pixel are those of an actor's renders; a search brings its own resolution.
-    `timeout_s` is the safety stop of one render. `tune`: whether an actor may ask for a search.
+    `timeout_s` is the safety stop of one render. `tune`: whether an actor may ask for a search; `search`: whether it
+    may try candidates between two actions. `enforce`: whether bans are rules of the graph API, or words.
     """
 
     resolution: int = 256
@@ -42,6 +47,8 @@ class Settings:
     timeout_s: float = 60.0
     max_nodes: int = 80
     tune: bool = True
+    search: bool = True
+    enforce: bool = True
 
 
 @dataclass(frozen=True)

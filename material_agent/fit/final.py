@@ -41,6 +41,9 @@ class Finals:
         if not flat.ok:
             said = "; ".join(message.text for message in flat.messages)
             return None, f"the final render failed: {flat.status}{': ' + said if said else ''}"
+        if self.config.artifacts == "figures":
+            verdict = evaluation_record(self._judged(flat, kept))
+            return FinalRecord(resolution=self.resolution, samples=self.config.samples, evaluation=verdict), ""
         for channel, pixels in flat.channels.items():
             self.folder.write_channel(f"maps/{channel}.png", channel, pixels)
         self.folder.write_comparison("comparison.png", self.task.image_srgb, flat.channels["beauty"])

@@ -41,11 +41,12 @@ class Keeper:
     """Records pictures and the best; the environment's `Recorder`.
 
     The event comes first, because a resume restores from it; then graph, script and comparison, each replaced whole.
-    The .blend file takes a Blender start, so it is written beside the run, always for the newest best.
+    The .blend file takes a Blender start, so it is written beside the run, always for the newest best; without a writer
+    of it (an experiment's run) no pictures and scripts are kept either.
     """
 
     def __init__(
-        self, folder: RunFolder, task: Task, log: Log, write_blend: BlendWriter, kept: Kept | None = None
+        self, folder: RunFolder, task: Task, log: Log, write_blend: BlendWriter | None, kept: Kept | None = None
     ) -> None:
         self.kept = kept
         self._folder = folder
@@ -56,6 +57,8 @@ class Keeper:
 
     def save_picture(self, name: str, attempt: int, channel: str, pixels: FloatArray) -> str:
         """Write one channel of an observation as PNG; returns the path inside the run folder."""
+        if self._write_blend is None:
+            return ""
         return self._folder.write_channel(f"attempts/{attempt}/{name}.png", channel, pixels)
 
     def judged(self, candidate: Best) -> None:
@@ -78,6 +81,9 @@ class Keeper:
             evaluation=kept.evaluation,
         )
         self._log.write(event, kept.attempt)
+        if self._write_blend is None:
+            self._folder.write_json("graph.json", to_json(kept.graph))
+            return
         self.write_graph(kept.graph)
         self._folder.write_comparison("comparison.png", self._task.image_srgb, candidate.channels["beauty"])
         self._blend.put(kept.graph)
@@ -89,7 +95,9 @@ class Keeper:
 
     def write_blend(self, graph: Graph) -> None:
         """Write `material.blend`."""
-        self._folder.write("material.blend", lambda path: self._write_blend(graph, path))
+        writer = self._write_blend
+        if writer is not None:
+            self._folder.write("material.blend", lambda path: writer(graph, path))
 
     def close(self) -> str:
         """Wait until the newest best is in the .blend file; returns what went wrong, empty when nothing did."""

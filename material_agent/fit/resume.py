@@ -35,6 +35,9 @@ from material_agent.reflexion.loop import REFLECTION_TRIES
 # What may differ between a run and its resume: where it runs, how long, how parallel.
 FREE = ("reference", "out", "jobs", "limits", "attempts", "render_timeout_s")
 
+# What crosses attempts as it was in memory, and is not to be had from the events.
+_NOT_ON_DISK = ("trajectory", "scalar")
+
 
 @dataclass
 class State:
@@ -67,6 +70,11 @@ def read_state(folder: RunFolder, config: RunConfig, sha256: str, *, reflects: b
     if not isinstance(started, RunStarted):
         raise BadInput(f"expected a run to resume in {folder.root}, got a log without its first event")
     _check_same(started, config, sha256)
+    if config.context.memory in _NOT_ON_DISK:
+        raise BadInput(
+            f"expected a run whose memory is on disk to resume, got memory = {config.context.memory!r}; start it again "
+            "with --overwrite"
+        )
     if torn:
         os.truncate(folder.events, length)
     counted = effective(events)

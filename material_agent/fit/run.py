@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from evaluators import Evaluator, Target, load_calibration
+from evaluators import Target, load_calibration
 from evaluators.threads import one_thread
 from graph_api import content_hash, load_catalog, to_json
 from graph_api.catalog import nearest_version
@@ -19,12 +19,16 @@ from material_agent.actors.base import Accountable, ActorFactory, AttemptSetup, 
 from material_agent.budget import Ledger
 from material_agent.config import RunConfig, attempt_seed
 from material_agent.context import Task
-from material_agent.environment import Environment, Settings
+from material_agent.context_config import PARTS
+from material_agent.context_view import View, view_of
+from material_agent.environment import Environment, Judge, Settings
 from material_agent.errors import BadInput
 from material_agent.events import Event, EventLog, Resumed, RunEnded, RunStarted
+from material_agent.fit.ahead import import_ahead
 from material_agent.fit.final import Finals
 from material_agent.fit.folder import RunFolder
 from material_agent.fit.interrupt import terminate_as_interrupt
+from material_agent.fit.judging import judge_of
 from material_agent.fit.keeper import Keeper
 from material_agent.fit.result import (
     AttemptSummary,
@@ -38,7 +42,6 @@ from material_agent.fit.result import (
 from material_agent.fit.resume import State, read_state
 from material_agent.fit.starts import start_of
 from material_agent.memory import Memory, reference_features
-from material_agent.plausibility import varying_channels
 from material_agent.react import StopRules
 from material_agent.reflexion import Outer, Plan
 from references import Preparation, Reference, load_reference
@@ -132,6 +135,7 @@ class _Run:
     def go(self) -> RunResult:
         config = self.config
         self.resolutions = config.resolutions(self.target.side)
+        import_ahead(config)
         self.blender = self.pool.warm_up()
         self.start, self.locks, self.start_notes = start_of(config, nearest_version(self.blender))
         if not self.state.next_event:
@@ -143,7 +147,8 @@ class _Run:
         self.run_id = self.state.run or self.asked_id or _run_id(config, self.reference)
         start = self.state.next_event
         with EventLog(self.folder.events, self.ledger, start=start, listener=self.listener) as self.log:
-            self.keeper = Keeper(self.folder, self.task, self.log, self._write_blend, self.state.kept)
+            write_blend = self._write_blend if self.config.artifacts == "all" else None
+            self.keeper = Keeper(self.folder, self.task, self.log, write_blend, self.state.kept)
             for part in (self.actor_factory, self.reflector):
                 if isinstance(part, Accountable):
                     part.begin(self.ledger, self.log)
@@ -158,12 +163,8 @@ class _Run:
 
     def _work(self) -> tuple[Outcome, str, FinalRecord | None]:
         decomposition = analyze(self.reference, patch_size_m=self.config.patch_size_m)
-        judge = Evaluator(
-            self.target,
-            network=self.config.network,
-            patch_size_m=self.config.patch_size_m,
-            varying=varying_channels(decomposition),
-        )
+        version_name = nearest_version(self.blender)
+        judge = judge_of(self.config, self.target, decomposition, self.pool, self.resolutions[0], version_name)
         outer = self._outer(judge, decomposition)
         ended = outer.run(self.actor_factory, self.reflector)
         kept = self.keeper.kept
@@ -178,7 +179,7 @@ class _Run:
             return "success", "the final verdict accepts the material", final
         return "unfinished", "; ".join(final.evaluation.failures) or "the final verdict does not accept it", final
 
-    def _outer(self, judge: Evaluator, decomposition: Analysis) -> Outer:
+    def _outer(self, judge: Judge, decomposition: Analysis) -> Outer:
         config, effort = self.config, self.config.effort
         version_name = nearest_version(self.blender)
         settings = Settings(
@@ -188,7 +189,10 @@ class _Run:
             timeout_s=config.render_timeout_s,
             max_nodes=config.max_nodes,
             tune=config.tune,
+            search=config.search,
+            enforce=config.bans == "enforced",
         )
+        view = view_of(decomposition, config.context)
         environment = Environment(
             self.task, self.pool, judge, self.ledger, self.log, settings, self.keeper, self._sketcher()
         )
@@ -201,16 +205,20 @@ class _Run:
             stop=StopRules(
                 config.max_steps or effort.steps_per_attempt,
                 config.no_progress_actions or effort.no_progress_actions,
+                one_turn=config.inner == "one_shot",
             ),
             start=self.start,
             catalog=load_catalog(version_name),
             features=reference_features(decomposition),
             locks=self.locks,
             keep_last_reflection=config.shared_memory is not None,
+            context=config.context,
+            parts=view.parts,
+            told=_told(config, view),
         )
         memory = Memory(config.shared_memory or self.folder.memory)
         self._announce(decomposition.to_json(), memory)
-        return Outer(plan, self.task, decomposition, environment, memory, self.ledger, self.log, self.state.progress)
+        return Outer(plan, self.task, view.analysis, environment, memory, self.ledger, self.log, self.state.progress)
 
     def _sketcher(self) -> Renderer | None:
         """The preview before the pool of this run; Blender alone when the preview is not wanted or not installed."""
@@ -246,9 +254,10 @@ class _Run:
         self._write_result(outcome, reason, final)  # a second Ctrl-C from here on loses nothing
         kept = self.keeper.kept
         problem = self.keeper.close()
-        if kept is not None and (problem or not self.folder.path("material.blend").exists()):
+        whole = self.config.artifacts == "all"
+        if whole and kept is not None and (problem or not self.folder.path("material.blend").exists()):
             self.keeper.write_blend(kept.graph)
-        if self.report is not None:
+        if self.report is not None and whole:
             self.report(self.folder.root)
         return self._write_result(outcome, reason, final)
 
@@ -322,6 +331,13 @@ class _Run:
 def _load(config: RunConfig) -> Reference:
     chosen = Preparation.parse(crop=config.crop, scale=config.scale, mask=config.mask, flatten=config.flatten)
     return load_reference(config.reference, preparation=chosen)
+
+
+def _told(config: RunConfig, view: View) -> str:
+    """The decomposition in words where it is not simply all of it."""
+    return (
+        "" if config.context.parts == PARTS and config.context.detail == "full" and view.parts == PARTS else view.words
+    )
 
 
 def _run_id(config: RunConfig, reference: Reference) -> str:

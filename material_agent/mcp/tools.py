@@ -14,7 +14,8 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from graph_api import action_from_json, action_schema, load_catalog, summary_text, to_json
 from graph_api.actions import Note
 from graph_api.catalog import nearest_version
-from material_agent.actors.words import compact, quoted, verdict_words
+from material_agent.actors.words import quoted, verdict_words
+from material_agent.context_view import compact
 from material_agent.environment import Settings
 from material_agent.errors import BadInput
 from material_agent.events import evaluation_record

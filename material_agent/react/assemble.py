@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph_api import Ban, Lock
-from material_agent.context import Constraints, Context, Step, Task, ToolState
+from material_agent.context import Constraints, Context, Feedback, Step, Task, ToolState
+from material_agent.context_config import PARTS, WHOLE, ContextConfig, Part
+from material_agent.context_view import blunt
 from material_agent.environment import Environment
 from material_agent.events import ContextBuilt
 from material_agent.memory import Reflection
@@ -17,7 +19,8 @@ from references.analysis import Analysis
 class Brief:
     """What stays the same during one attempt.
 
-    `share` is what the attempt should keep to of each limited resource; `decomposition` is None when it is withheld.
+    `share` is what the attempt should keep to of each limited resource. `decomposition` (None when it is withheld), its
+    `parts` and `told` are what `context_view.view_of` left; `context` says the rest of what the actor is shown.
     """
 
     task: Task
@@ -30,6 +33,11 @@ class Brief:
     share: Mapping[str, float] = field(default_factory=dict)
     force_new_structure: bool = False
     tried: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = PARTS
+    told: str = ""
+    previous: tuple[Step, ...] = ()
+    feedback: Feedback | None = None
+    context: ContextConfig = WHOLE
 
 
 def assemble(
@@ -44,6 +52,8 @@ def assemble(
     """The context for one turn; `used` is what this attempt has spent of each resource."""
     best = environment.best
     evaluation = environment.evaluation
+    if evaluation is not None and brief.context.verdict == "global":
+        evaluation = blunt(evaluation)
     state = ToolState(
         graph=environment.graph,
         evaluation=evaluation,
@@ -62,8 +72,20 @@ def assemble(
     )
     thresholds = evaluation.thresholds if evaluation else {}
     settings = environment.settings
-    constraints = Constraints(brief.bans, brief.locks, settings.max_nodes, settings.tune, thresholds)
-    return Context(brief.task, brief.decomposition, constraints, brief.memory, tuple(history), state)
+    constraints = Constraints(brief.bans, brief.locks, settings.max_nodes, settings.tune, settings.search, thresholds)
+    return Context(
+        brief.task,
+        brief.decomposition,
+        constraints,
+        brief.memory,
+        tuple(history),
+        state,
+        brief.parts,
+        brief.told,
+        brief.previous,
+        brief.feedback,
+        brief.context.instruction,
+    )
 
 
 def context_event(context: Context, graph_hash: str) -> ContextBuilt:
@@ -71,8 +93,11 @@ def context_event(context: Context, graph_hash: str) -> ContextBuilt:
     parts = {
         "task": True,
         "decomposition": context.decomposition is not None,
+        **{f"decomposition.{part}": True for part in context.parts if context.decomposition is not None},
         "constraints": True,
         "memory": bool(context.memory),
+        "previous": bool(context.previous),
+        "feedback": context.feedback is not None,
         "history": bool(context.history),
         "state": True,
     }

@@ -5,19 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from graph_api.actions import Note
+from graph_api.actions import Finish, Note, Render
 from graph_api.model import Graph
 from material_agent.actors.base import Actor, Turn
 from material_agent.budget import Ledger
 from material_agent.context import Context, Step
+from material_agent.context_view import blunt_observation
 from material_agent.environment import Best, Environment
 from material_agent.errors import ActorError, ActorGone, BudgetExhausted
 from material_agent.events import Decision, Log
+from material_agent.observation import Observation
+from material_agent.proposals import Proposed
 from material_agent.react.assemble import Brief, assemble, context_event
+from material_agent.react.bench import bench_for
 from material_agent.react.labels import Trace, label_failure
 from material_agent.react.stop import LoopWatch, Stop, StopRules
 
 Outcome = Literal["success", "unfinished", "stopped"]
+ONE_TURN = Render("flat", ("beauty",))
+"""What the loop itself asks for after the one turn of an actor that sees nothing."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +62,19 @@ class Inner:
         self._watch = LoopWatch()
         self._before = dict(self._ledger.spent)
         self._turns = 0
+        self._blunt = brief.context.verdict == "global"
+        bench = bench_for(self._environment)
         structure = ""
         stop: Stop | None = None
         while stop is None:
             context = self._context(brief)
             self._log.write(context_event(context, self._environment.graph_hash), brief.attempt)
             try:
-                turn = actor.act(context, self._environment)
+                turn = actor.act(context, bench)
                 self._turns += 1
                 structure = turn.structure or structure
                 self._decide(actor, turn, brief)
-                stop = self._play(turn) or self._limits()
+                stop = self._play(turn) or (self._judged_unseen() if self._rules.one_turn else self._limits())
             except BudgetExhausted as error:
                 stop = Stop("budget", str(error))
             except ActorGone as error:
@@ -92,7 +100,7 @@ class Inner:
             if isinstance(action, Note):
                 thought = f"{thought}\n{action.text}".strip()
                 continue
-            self._history.append(Step(thought, action, observation))
+            self._remember(thought, action, observation)
             thought = ""
             if self._environment.finished is not None:
                 return Stop("finished", self._environment.finished.reason)
@@ -102,6 +110,20 @@ class Inner:
         if all(isinstance(action, Note) for action in turn.actions):
             return self._watch.note_empty_turn()
         return None
+
+    def _remember(self, thought: str, action: Proposed, observation: Observation) -> None:
+        shown = blunt_observation(observation) if self._blunt else observation
+        self._history.append(Step(thought, action, shown))
+
+    def _judged_unseen(self) -> Stop:
+        """Render the graph as the one turn left it, for the record and for what may cross attempts, and end."""
+        if self._environment.edited_since_render:
+            self._remember("", ONE_TURN, self._environment.step(ONE_TURN))
+        evaluation = self._environment.evaluation
+        if evaluation is not None and evaluation.success and not self._environment.edited_since_render:
+            done = Finish("success", "accepted after its one turn")
+            self._remember("", done, self._environment.step(done))
+        return Stop("one_turn", "the one turn of this attempt")
 
     def _limits(self) -> Stop | None:
         idle = self._environment.tally.since_progress

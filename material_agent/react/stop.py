@@ -10,7 +10,7 @@ from typing import Literal
 from material_agent.observation import Observation
 from material_agent.proposals import Proposed, proposed_to_json
 
-StopKind = Literal["finished", "loop", "no_progress", "step_limit", "budget", "actor_failed", "actor_gone"]
+StopKind = Literal["finished", "loop", "no_progress", "step_limit", "budget", "actor_failed", "actor_gone", "one_turn"]
 REPEATS = 3
 
 
@@ -24,10 +24,14 @@ class Stop:
 
 @dataclass(frozen=True)
 class StopRules:
-    """Limits of one attempt: `max_steps` turns of the actor, K actions without a better render."""
+    """Limits of one attempt: `max_steps` turns of the actor, K actions without a better render.
+
+    `one_turn`: the actor has one turn and is shown nothing of what comes of it.
+    """
 
     max_steps: int = 80
     no_progress_actions: int = 240
+    one_turn: bool = False
 
 
 @dataclass

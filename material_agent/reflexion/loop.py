@@ -10,7 +10,8 @@ from graph_api.model import Graph
 from material_agent.actors.base import ActorFactory, AttemptSetup, Reflector
 from material_agent.budget import Ledger
 from material_agent.config import attempt_seed
-from material_agent.context import Task
+from material_agent.context import Feedback, Step, Task
+from material_agent.context_config import PARTS, WHOLE, ContextConfig, Part
 from material_agent.environment import PROGRESS, Environment
 from material_agent.errors import ActorError, BudgetExhausted, ReflectionRefused
 from material_agent.events import AttemptEnded, AttemptStarted, Log, OriginRecord, Reflected, UptakeMeasured
@@ -25,6 +26,7 @@ from material_agent.memory import (
     reflection_to_json,
 )
 from material_agent.react import Attempt, Brief, Inner, StopRules
+from material_agent.reflexion.feedback import feedback_on
 from material_agent.reflexion.uptake import Uptake, measure_uptake
 from material_agent.reflexion.validate import Ground, check_reflection
 from references.analysis import Analysis
@@ -37,6 +39,7 @@ class Plan:
     """What the outer loop is to do.
 
     `run` identifies the run in memory, `reference` the picture by its content; `features` describe it for retrieval.
+    `context`: what actors are shown and what crosses attempts; `parts` and `told`: of the decomposition, as left by it.
     """
 
     run: str
@@ -50,6 +53,14 @@ class Plan:
     features: tuple[float, ...] = ()
     locks: tuple[Lock, ...] = ()
     keep_last_reflection: bool = False
+    context: ContextConfig = WHOLE
+    parts: tuple[Part, ...] = PARTS
+    told: str = ""
+
+    @property
+    def reflects(self) -> bool:
+        """Whether reflections are what crosses attempts."""
+        return self.context.memory == "reflections"
 
 
 @dataclass(frozen=True)
@@ -103,6 +114,8 @@ class Outer:
         self._memory = memory
         self._ledger = ledger
         self._log = log
+        self._previous: tuple[Step, ...] = ()
+        self._feedback: Feedback | None = None
 
     def run(self, actor_factory: ActorFactory, reflector: Reflector | None) -> list[Ended]:
         """Run attempts until one succeeds, the budget is spent or none is left; returns all, resumed ones included."""
@@ -115,12 +128,15 @@ class Outer:
             self._note_end(attempt)
             ended.append(_ended(attempt))
             fed_back = number < self._plan.attempts or self._plan.keep_last_reflection
-            if reflector is not None and fed_back and not ended[-1].ends_run:
+            self._carry(attempt)
+            if reflector is not None and self._plan.reflects and fed_back and not ended[-1].ends_run:
                 self._reflect(attempt, reflector)
         return ended
 
     def _offered(self) -> tuple[Remembered, ...]:
         """What memory offers, the newest first choice where bans of several runs leave no road open together."""
+        if not self._plan.reflects:
+            return ()
         label = self.progress.ended[-1].label if self.progress.ended else ""
         recalled = self._memory.recall(self._plan.window, self._plan.run, self._plan.features, label)
         rules, offered = Rules(), []
@@ -147,8 +163,14 @@ class Outer:
             attempt=number,
             attempts_left=left,
             share={name: amount / (left + 1) for name, amount in self._ledger.remaining.items()},
-            force_new_structure=stuck(self.progress.ended),
-            tried=tuple(dict.fromkeys(one.structure for one in self.progress.ended if one.structure)),
+            # What was tried before is memory too.
+            force_new_structure=plan.reflects and stuck(self.progress.ended),
+            tried=self._tried() if plan.reflects else (),
+            parts=plan.parts,
+            told=plan.told,
+            previous=self._previous,
+            feedback=self._feedback,
+            context=plan.context,
         )
         started = AttemptStarted(
             seed=seed,
@@ -175,6 +197,17 @@ class Outer:
             {step.observation.id: observation_figures(step.observation) for step in attempt.context.history}
         )
         return attempt
+
+    def _tried(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.structure for one in self.progress.ended if one.structure))
+
+    def _carry(self, attempt: Attempt) -> None:
+        """Keep of an attempt what crosses it beside reflections."""
+        kind = self._plan.context.memory
+        if kind == "trajectory":
+            self._previous = attempt.context.history
+        elif kind == "scalar":
+            self._feedback = feedback_on(attempt, self._task)
 
     def _measure(self, attempt: Attempt, offered: Sequence[Remembered]) -> None:
         """Measure every offered reflection that has not been measured in this run."""

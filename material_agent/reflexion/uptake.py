@@ -50,7 +50,9 @@ def measure_uptake(
     """
     change = reflection.graph_change
     by_pattern = change.pattern is not None and any(change.pattern.matches(graph, catalog) for graph in reached)
-    done = [_essence(step.action, reached) for step in steps if step.observation.status == "ok"]
+    # A change asks for edits; whatever else a step was, it cannot be what was asked for.
+    acted = [step.action for step in steps if step.observation.status == "ok" and isinstance(step.action, Edit)]
+    done = [_essence(action, reached) for action in acted]
     by_actions = bool(change.actions) and all(_essence(action, reached) in done for action in change.actions)
     ban = reflection.forbidden_op
     respected = ban.kind == "remove" or not any(ban.violations(start, graph, catalog) for graph in reached)

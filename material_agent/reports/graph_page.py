@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from graph_api import summary_json, validate
 from graph_api.compare import Difference
 from graph_api.model import Graph
 from graph_api.svg import to_svg
+from material_agent.reports.pages import page_environment
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,7 @@ def graph_page(
     `notes`: what its reader had to say. `preview`: what the fast preview does not draw. With `before` and `difference`
     both graphs are drawn, what differs is ringed, and the differences are listed.
     """
-    environment = Environment(
-        loader=PackageLoader("material_agent.reports"), autoescape=True, undefined=StrictUndefined
-    )
+    environment = page_environment("material_agent.reports")
     drawings = [Drawing(_drawn(graph, difference.marks(after=True) if difference else None), "After" if before else "")]
     if before is not None and difference is not None:
         drawings.insert(0, Drawing(_drawn(before, difference.marks(after=False)), "Before"))

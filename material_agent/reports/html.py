@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment
 from markupsafe import Markup
 
 from evaluators.calibration import load_calibration
@@ -17,6 +17,7 @@ from material_agent.events import EvaluationRecord, read_events
 from material_agent.fit.folder import RunFolder
 from material_agent.fit.result import FinalRecord, read_result
 from material_agent.reports import charts
+from material_agent.reports.pages import page_environment
 from material_agent.reports.pictures import Album
 from material_agent.reports.reproduce import command_line
 from material_agent.reports.story import Attempt, Edits, Move, Searches, Story, arguments, tell
@@ -66,13 +67,7 @@ def write_report(folder: Path) -> Path:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("material_agent.reports"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment("material_agent.reports")
     environment.filters["number"] = _number
     environment.filters["words"] = lambda text: str(text).replace("_", " ")
     environment.filters["arguments"] = arguments

@@ -9,9 +9,12 @@ from agent_reflections import CITED, reflection
 from agent_world import build, noise
 
 from graph_api import AddNode, Ban, Rules, SetParam, apply, load_catalog, start_graph
+from material_agent.context import Step
 from material_agent.errors import ReflectionRefused
 from material_agent.memory import Evidence, GraphChange, reflection_from_json, reflection_to_json
-from material_agent.reflexion import Ground, check_reflection
+from material_agent.observation import Observation
+from material_agent.proposals import BadCall, Tune
+from material_agent.reflexion import Ground, check_reflection, measure_uptake
 
 SEEN = {CITED: {"reward": (0.3,), "lattice_period": (0.21, 0.4)}, "a1.o6": {}}
 NO_NOISE = Ban("node", type="ShaderNodeTexNoise", role="macro")
@@ -121,3 +124,19 @@ def test_reflections_survive_json():
     change = GraphChange("bricks", (SetParam("noise", "Scale", 2.5),), Ban("node", type="ShaderNodeTexBrick"))
     whole = reflection(graph_change=change, forbidden_op=NO_NOISE)
     assert reflection_from_json(json.loads(json.dumps(reflection_to_json(whole)))) == whole
+
+
+def test_uptake_looks_at_edits_and_passes_over_searches_and_bad_calls():
+    change = GraphChange("noise", (AddNode("ShaderNodeTexNoise", role="macro"),))
+    asked = reflection(graph_change=change)
+    graph = start_graph("5.0")
+    steps = [
+        Step("", action, Observation("a2.o1", action.op, "ok"))
+        for action in (Tune(("noise.Scale",)), BadCall("paint", "paint()", "no such tool"))
+    ]
+    catalog = load_catalog("5.0")
+    known = {"reward_before": 0.4, "reward_after": 0.5, "start": graph, "reached": [graph], "catalog": catalog}
+    assert not measure_uptake(asked, steps=steps, **known).change_made
+    built = Step("", AddNode("ShaderNodeTexNoise", id="n", role="macro"), Observation("a2.o2", "add_node", "ok"))
+    found = measure_uptake(asked, steps=[*steps, built], **known)
+    assert (found.change_made, found.helped) == (True, True)
