@@ -8,6 +8,11 @@ from evaluators.diagnose import rank_gaps
 from evaluators.result import Evaluation, TermResult
 
 _COMPARED = ("structure", "appearance")
+ALIEN = 0.1
+"""Colours, or a lattice, of no more than this value are as far as those of another material: whatever the thresholds,
+that is no success. A search that drives the mean up gives one component away for all others
+(`benchmarks/adversarial.py`)."""
+_NEVER_ALIEN = ("palette", "lattice")
 
 
 def combine(
@@ -18,7 +23,8 @@ def combine(
     Positive weights renormalise over the scored terms; R is 0 when the compile term is 0. Success: compiled, compared
     with the reference, and every scored positive term above its threshold. A threshold that bears the name of a
     component ("palette") is what this component's own value must be above where it is scored: a wrong colour or a wrong
-    lattice is not made up for by all that is right. Budget takes no part in the decision.
+    lattice is not made up for by all that is right; without one of their own, colours and lattice must be above
+    `ALIEN`. Budget takes no part in the decision.
     """
     gains = {name: term for name, term in terms.items() if term.higher_is_better and term.scored}
     costs = {name: term for name, term in terms.items() if not term.higher_is_better and term.scored}
@@ -54,10 +60,11 @@ def _failures(
         for name, term in gains.items()
         if name != "compile" and name in thresholds and term.value <= thresholds[name]
     )
+    leasts = dict.fromkeys(_NEVER_ALIEN, ALIEN) | {k: v for k, v in thresholds.items() if k not in terms}
     failures.extend(
         f"{name}: {component}: {term.numbers[f'value_{component}']:.3f} is not above {least:.3f}"
         for name, term in gains.items()
-        for component, least in thresholds.items()
+        for component, least in leasts.items()
         if term.numbers.get(f"value_{component}", least + 1) <= least
     )
     return tuple(failures)

@@ -116,6 +116,12 @@ def grain_crop(image: FloatArray, size: int) -> FloatArray | None:
     return resize_srgb(image, 2 * size)[edge : edge + size, edge : edge + size]
 
 
+def middle(images: FloatArray, side: int) -> FloatArray:
+    """Cut the middle (…, side, side, C) out of square pictures (…, S, S, C); smaller ones stay as they are."""
+    edge = max(images.shape[-2] - side, 0) // 2
+    return images[..., edge : edge + side, edge : edge + side, :]
+
+
 def quadrants(image: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Cut the four disjoint quarters out of a square picture: top left, bottom right, top right, bottom left."""
     half = image.shape[0] // 2

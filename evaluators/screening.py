@@ -1,22 +1,28 @@
-"""A weight-free score that is cheap enough for every candidate of a search."""
+"""Scores that are cheap enough for every candidate of a search: without weights, or with deep statistics."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.calibration import SizeCalibration
-from evaluators.components import CONTRAST_FLOOR, value_of
+from evaluators.calibration import Calibration, SizeCalibration
+from evaluators.components import BY_NAME, CONTRAST_FLOOR, value_of
 from evaluators.functional.color import luma as to_luma
-from evaluators.functional.spectrum import polar_log_power
+from evaluators.functional.spectrum import polar_log_power, scale_energies, spectral_slope
+from evaluators.functional.steerable import steerable_statistics
+from evaluators.functional.texture import DeepTexture, TextureStatistics, statistics_distance
 from evaluators.functional.transport import sliced_quantiles
-from evaluators.measure import ANGULAR_BINS, RADIAL_BINS, colour_points, ring_scale
-from evaluators.pictures import resize_srgb
+from evaluators.measure import ANGULAR_BINS, DEEP_HALVINGS, GRAIN, RADIAL_BINS, colour_points, ring_scale
+from evaluators.pictures import middle, resize_srgb
 from evaluators.target import Target
 
 FloatArray = npt.NDArray[np.float32]
 _COMPONENTS = ("spectrum_macro", "spectrum_meso", "spectrum_micro", "palette", "contrast")
 _COLOUR_SAMPLES, _DIRECTIONS, _QUANTILES = 32 * 32, 16, 64
+DEEP_SIDE = 128
+"""Of a larger picture the fine features are seen in its middle alone, which costs a quarter."""
 
 
 class Screen:
@@ -38,6 +44,14 @@ class Screen:
 
     def score(self, images: FloatArray) -> FloatArray:
         """Scores (B,) in [0, 1] of sRGB images (B, size, size, 3)."""
+        total, weight = np.zeros(len(images)), 0.0
+        for name, values in self.values(images).items():
+            total += self._rules[name].weight * values
+            weight += self._rules[name].weight
+        return (total / weight).astype(np.float32)
+
+    def values(self, images: FloatArray) -> dict[str, npt.NDArray[np.float64]]:
+        """Values (B,) in [0, 1] of the components that count."""
         grey = to_luma(images)
         polar = np.abs(polar_log_power(grey, RADIAL_BINS, ANGULAR_BINS) - self._polar)
         measured = {
@@ -45,13 +59,68 @@ class Screen:
             "contrast": np.abs(np.log(_contrast(grey) / self._contrast)),
             **{name: polar[:, rings].mean(axis=(1, 2)) for name, rings in self._rings.items() if len(rings)},
         }
-        total, weight = np.zeros(len(images)), 0.0
-        for name, rule in self._rules.items():
-            if name in measured:
-                values = [value_of(float(d), self._floors[name], rule.ceiling) for d in measured[name]]
-                total += rule.weight * np.array(values)
-                weight += rule.weight
-        return (total / weight).astype(np.float32)
+        return {
+            name: _values(measured[name], self._floors[name], rule.ceiling)
+            for name, rule in self._rules.items()
+            if name in measured
+        }
+
+
+class TextureScreen:
+    """The components of `Screen`, and the deep and steerable statistics: near the judge's order at a fifth of its cost.
+
+    Components are weighted within their terms, and the terms with one another, as the judge weights them. Left out is
+    what costs most or is seldom scored: lattice, orientation and scale. Fine features of a picture over 128
+    px are those of its middle; so are those of the grain, which pictures of twice the size show.
+    """
+
+    def __init__(self, target: Target, calibration: Calibration, size: int, network: DeepTexture) -> None:
+        rules = calibration.at(size).components
+        self._screen, self._network, self._size = Screen(target, calibration.at(size), size), network, size
+        self._weights, self._rules = calibration.weights, rules
+        self._reference, own = target.measurement(size, network), target.self_distances(size, network)
+        self._floors = {name: rule.floor(own[name]) for name, rule in rules.items()}
+
+    def score(self, images: FloatArray, grains: FloatArray | None) -> FloatArray:
+        """Scores (B,) in [0, 1] of sRGB images (B, size, size, 3); each is the same in any batch.
+
+        `grains` (B, `DEEP_SIDE`, `DEEP_SIDE`, 3): the middle of each at twice the resolution, where there is one.
+        """
+        grey = to_luma(images)
+        measured = {
+            "steerable": np.abs(steerable_statistics(grey).vector() - self._reference.steerable).mean(axis=1),
+            "slope": np.array([abs(spectral_slope(one).beta - self._reference.slope.beta) for one in grey]),
+            "energies": np.array([self._energy_distance(scale_energies(one)) for one in grey]),
+        }
+        for scale, statistics in self._statistics(images, grains).items():
+            measured[f"texture_{scale}"] = statistics_distance(statistics, self._reference.deep[scale])
+        found = {k: _values(v, self._floors[k], self._rules[k].ceiling) for k, v in measured.items()}
+        return self._combined(self._screen.values(images) | found)
+
+    def _statistics(self, images: FloatArray, grains: FloatArray | None) -> dict[str, TextureStatistics]:
+        seen = {
+            scale: middle(images, DEEP_SIDE) if halving == 1 else resize_srgb(images, max(self._size // halving, 32))
+            for scale, halving in DEEP_HALVINGS.items()
+        }
+        if grains is not None and GRAIN in self._reference.deep:
+            seen[GRAIN] = grains
+        return {scale: self._network.statistics(part) for scale, part in seen.items()}
+
+    def _energy_distance(self, energies: Mapping[str, float]) -> float:
+        return sum(abs(energies[scale] - share) for scale, share in self._reference.energies.items()) / 2
+
+    def _combined(self, values: Mapping[str, npt.NDArray[np.float64]]) -> FloatArray:
+        total, whole = 0.0, 0.0
+        for term in ("structure", "appearance"):
+            names = [name for name in values if BY_NAME[name].term == term and self._rules[name].weight > 0]
+            weights = [self._rules[name].weight for name in names]
+            total = total + self._weights[term] * np.average([values[name] for name in names], axis=0, weights=weights)
+            whole += self._weights[term]
+        return np.asarray(total / whole, dtype=np.float32)
+
+
+def _values(distances: npt.ArrayLike, floor: float, ceiling: float) -> npt.NDArray[np.float64]:
+    return np.array([value_of(float(d), floor, ceiling) for d in np.asarray(distances)])
 
 
 def _colours(images: FloatArray) -> FloatArray:

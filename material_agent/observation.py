@@ -62,8 +62,9 @@ class Trial:
     evaluation: Evaluation | None = None
 
 
-Judging = Literal["none", "screen", "sketch", "full"]
-"""How candidates are scored: not at all, by the weight-free screen, by the full evaluator on a sketch or on a render.
+Judging = Literal["none", "screen", "texture", "sketch", "full"]
+"""How candidates are scored: not at all, by the weight-free screen, by the screen that knows texture too, by the full
+evaluator on a sketch or on a render.
 
 Sketches are drawn by the preview where it can, renders always by Blender.
 """

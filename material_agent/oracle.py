@@ -83,10 +83,12 @@ class Oracle:
         """The verdict on each."""
         return [self.evaluate(candidate) for candidate in candidates]
 
-    def screen(self, images: Iterable[npt.NDArray[np.float32]], *, linear: bool = False) -> FloatArray:
+    def screen(
+        self, images: Iterable[npt.NDArray[np.float32]], *, linear: bool = False, deep: bool = False
+    ) -> FloatArray:
         """Scores (B,) in [0, 1] as `Evaluator.screen` gives them: the best against any render of the truth."""
         pictures = list(images)
-        scores = np.stack([judge.screen(pictures, linear=linear) for judge in self._judges])
+        scores = np.stack([judge.screen(pictures, linear=linear, deep=deep) for judge in self._judges])
         return np.asarray(scores.max(axis=0), dtype=np.float32)
 
     def _channels(self, candidate: Candidate) -> TermResult:

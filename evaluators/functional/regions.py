@@ -42,7 +42,8 @@ def otsu(field: Array, bins: int = 256) -> tuple[float, float]:
     low, high = np.quantile(field, [0.001, 0.999])
     if high - low <= 1e-9:
         return float(low), 0.0
-    clipped = np.clip(field, low, high)
+    # In single precision the histogram of a field that is all but constant runs out of its bins.
+    clipped = np.clip(np.asarray(field, dtype=np.float64), low, high)
     counts, edges = np.histogram(clipped, bins=bins, range=(float(low), float(high)))
     middle = (edges[:-1] + edges[1:]) / 2
     share = counts / counts.sum()

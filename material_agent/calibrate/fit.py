@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
+from evaluators.combine import ALIEN
 from evaluators.components import BY_NAME
 from evaluators.terms.appearance import FALLBACK
 from material_agent.calibrate.table import Row, Table
@@ -37,8 +38,8 @@ INNER_FOLDS = 6
 SMALLER = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
 """Parts of the wanted share that are tried for the rows fitted on."""
 LEAST_VALUES: Mapping[str, tuple[float, ...]] = {
-    "palette": (0.0, 0.4, 0.5, 0.6, 0.7),
-    "lattice": (0.0, 0.5, 0.7),
+    "palette": (ALIEN, 0.4, 0.5, 0.6, 0.7),
+    "lattice": (ALIEN, 0.5, 0.7),
     "scale": (0.0, 0.2, 0.4, 0.6),
 }
 """Values tried that a component must be above on its own: a colour, a lattice or a scale that is wrong is seen at once,

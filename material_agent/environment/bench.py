@@ -19,6 +19,9 @@ from material_agent.events import Charge, Log, Search
 from material_agent.observation import Judging, Trial
 from renderer.protocol import Channel, RenderResult
 
+SCREENS: Mapping[Judging, bool] = {"screen": False, "texture": True}
+"""The judges that are screens, and whether each takes deep statistics."""
+
 
 @dataclass(frozen=True)
 class _Prepared:
@@ -57,12 +60,12 @@ def run_candidates(
 
     prepared = [_prepare(graph, tuple(edits), rules, catalog) for edits in candidates[:allowed]]
     wanted = CHANNELS if judge in ("sketch", "full") else channels
-    if judge == "screen" and "beauty" not in wanted:
+    if judge in SCREENS and "beauty" not in wanted:
         wanted = ("beauty", *wanted)
     renderable = [index for index, item in enumerate(prepared) if item.graph is not None]
     graphs = [item.graph for item in prepared if item.graph is not None]
     results = dict(zip(renderable, scene.render_many(graphs, wanted, resolution, sketch=judge != "full"), strict=True))
-    screened = _screen(evaluator, results) if judge == "screen" else {}
+    screened = _screen(evaluator, results, deep=SCREENS[judge]) if judge in SCREENS else {}
     verdicts = _verdicts(evaluator, prepared, results, tally) if judge in ("sketch", "full") else {}
     trials = [
         _trial(item, results.get(index), screened.get(index, 0.0), verdicts.get(index))
@@ -105,12 +108,13 @@ def _prepare(graph: Graph, edits: tuple[Edit, ...], rules: Rules, catalog: Catal
     return _Prepared(edits, graph)
 
 
-def _screen(evaluator: Judge, results: dict[int, RenderResult]) -> dict[int, float]:
+def _screen(evaluator: Judge, results: dict[int, RenderResult], *, deep: bool) -> dict[int, float]:
     usable = [index for index, result in results.items() if result.ok]
     if not usable:
         return {}
     beauties = [results[index].channels["beauty"] for index in usable]
-    return dict(zip(usable, (float(score) for score in evaluator.screen(beauties, linear=True)), strict=True))
+    scores = evaluator.screen(beauties, linear=True, deep=deep)
+    return dict(zip(usable, (float(score) for score in scores), strict=True))
 
 
 def _verdicts(

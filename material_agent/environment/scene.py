@@ -27,8 +27,13 @@ class Judge(Protocol):
         """Give the verdict on each, the same as `evaluate` would, on all cores."""
         ...
 
-    def screen(self, images: Iterable[npt.NDArray[np.float32]], *, linear: bool = False) -> npt.NDArray[np.float32]:
-        """Score pictures (H, W, 3) cheaply, each in [0, 1]: display-referred sRGB, or scene-linear beauties."""
+    def screen(
+        self, images: Iterable[npt.NDArray[np.float32]], *, linear: bool = False, deep: bool = False
+    ) -> npt.NDArray[np.float32]:
+        """Score pictures (H, W, 3) cheaply, each in [0, 1]: display-referred sRGB, or scene-linear beauties.
+
+        `deep`: by texture statistics too, where there is a network.
+        """
         ...
 
 

@@ -171,7 +171,7 @@ class Search(Event):
     kind: Literal["search"] = "search"
     tried: int
     ok: int
-    judge: Literal["none", "screen", "sketch", "full"]
+    judge: Literal["none", "screen", "texture", "sketch", "full"]
     resolution: int
     best: int | None = None
     best_score: float | None = None

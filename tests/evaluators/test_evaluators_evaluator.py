@@ -64,6 +64,43 @@ def test_screen_ranks_as_the_full_score_does(evaluators, name):
     assert evaluators[name].screen(np.zeros((0, 128, 128, 3), np.float32)).shape == (0,)
 
 
+@pytest.mark.parametrize("name", PHOTOS)
+def test_the_deep_screen_is_the_judges_mean_of_what_it_looks_at(evaluators, name):
+    images = np.stack([second_crop(other) for other in PHOTOS])
+    scores = evaluators[name].screen(images, deep=True)
+    for image, score in zip(images, scores, strict=True):
+        values = evaluators[name].compare(image).values
+        rules = evaluators[name].calibration.at(128).components
+        terms = {}
+        for term, names in {
+            "structure": ("spectrum_macro", "spectrum_meso", "spectrum_micro", "steerable", "slope", "energies"),
+            "appearance": ("texture_macro", "texture_meso", "texture_micro", "palette", "contrast"),
+        }.items():
+            weights = [rules[one].weight for one in names]
+            terms[term] = np.average([values[one] for one in names], weights=weights)
+        weights = [evaluators[name].calibration.weights[term] for term in terms]
+        # Colours are compared on fewer pixels.
+        assert score == pytest.approx(np.average(list(terms.values()), weights=weights), abs=0.02)
+    np.testing.assert_array_equal(evaluators[name].screen(images[::-1], deep=True)[::-1], scores)
+
+
+def test_the_deep_screen_sees_grain_in_pictures_of_twice_the_size():
+    whole = photo("grass", 512)
+    evaluator = Evaluator(Target.from_image(whole))
+    coarse = np.repeat(np.repeat(resize_srgb(whole, 256), 2, axis=0), 2, axis=1)
+    pictures = srgb_to_linear(np.stack([whole, coarse]))
+    sharp, blunt = evaluator.screen(pictures, linear=True, deep=True)
+    assert sharp > blunt + 0.03
+    small = [resize_srgb(one, 256) for one in (whole, coarse)]
+    assert np.ptp(evaluator.screen(small, deep=True)) < 0.01
+
+
+def test_without_a_network_the_deep_screen_is_the_plain_one():
+    evaluator = Evaluator(Target.from_image(photo("grass", 512)[:256, :256]), network="off")
+    images = second_crop("grass")[None]
+    np.testing.assert_array_equal(evaluator.screen(images, deep=True), evaluator.screen(images))
+
+
 def test_an_identical_picture_has_distance_nought_and_is_a_success(evaluators):
     image = photo("brick", 512)[:256, :256]
     comparison = evaluators["brick"].compare(image)

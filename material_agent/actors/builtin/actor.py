@@ -18,9 +18,10 @@ from material_agent.actors.builtin.measurements import measure
 from material_agent.actors.builtin.plan import ALWAYS, Plan, make_plan
 from material_agent.actors.builtin.prior import fitted
 from material_agent.actors.builtin.proposal import Builder, Proposal, transition
+from material_agent.actors.builtin.prune import prune
 from material_agent.actors.builtin.repair import Repair, Repairer
 from material_agent.actors.builtin.search import COST, Scored, Searcher, race, refine
-from material_agent.context import Context
+from material_agent.context import Context, Evaluation
 from material_agent.observation import Bench, Trial
 
 MAPS = ("beauty", "base_color", "roughness", "metallic", "normal", "height")
@@ -42,6 +43,8 @@ POLISH = 0.15
 """At most this share of the allowance is for the numbers of the finished graph, tuned together."""
 PROGRESS = 0.005
 """A smaller rise of the reward does not pay for the nodes of an edit."""
+PRUNING, LOSS = 24.0, 0.002
+"""Evaluations that are kept to look for nodes that do not pay, and the reward that leaving them out may cost."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class BuiltinActor:
         self._reward: float | None = None
         self._edits = 0
         self._polished, self._polish = False, 0.0
+        self._least: float | None = None
+        self._start: frozenset[str] = frozenset()
         self._stale_view = False
         self._refused: set[str] = set()
 
@@ -91,6 +96,7 @@ class BuiltinActor:
         self._polish = POLISH * allowance
         surface = measure_surface(context, bench)
         builder = Builder(context.state.graph, measured, surface)
+        self._start = frozenset(context.state.graph.nodes)
         searcher = self._searcher = Searcher(bench, builder, self._rng, allowance)
         said: list[str] = [plan.reason]
         # What a reflection demands is built whatever the choice costs.
@@ -187,8 +193,10 @@ class BuiltinActor:
             return Turn((Render("flat", MAPS),), "the present graph has no verdict yet")
         self._stale_view = False
         self._reward = evaluation.reward
-        if evaluation.success or self._searcher.left < 4 * COST:
-            return self._end(context, "no budget is left")
+        if self._least is not None:
+            return self._prune_or_end(context, evaluation, "every branch that is left pays")
+        if evaluation.success or self._searcher.left < PRUNING + 4 * COST:
+            return self._prune_or_end(context, evaluation, "no budget is left")
         repairer = self._repairer(self._searcher)
         repair = None
         if self._edits < self.options.edits:
@@ -196,9 +204,9 @@ class BuiltinActor:
         self._edits += 1
         if repair is None and not self._polished:
             self._polished = True
-            repair = repairer.polish(self._current, evaluation, min(self._searcher.left, self._polish), PROGRESS)
+            repair = repairer.polish(self._current, evaluation, min(self._left(), self._polish), PROGRESS)
         if repair is None:
-            return self._end(context, "no edit that the gaps call for raised the reward")
+            return self._prune_or_end(context, evaluation, "no edit that the gaps call for raised the reward")
         self._pending = repair
         edits = transition(self._searcher.standing, self._searcher.builder.edits(repair.proposal))
         return Turn((*edits, Render("flat", MAPS)), repair.reason, repair.proposal.structure.name)
@@ -207,8 +215,29 @@ class BuiltinActor:
         return Repairer(searcher, self._measured, branches=self.options.branches)
 
     def _slice(self) -> float:
+        return self._left() / max(1, self.options.edits - self._edits)
+
+    def _left(self) -> float:
         assert self._searcher is not None, "built before edited"
-        return self._searcher.left / max(1, self.options.edits - self._edits)
+        return max(0.0, self._searcher.left - PRUNING)
+
+    def _prune_or_end(self, context: Context, evaluation: Evaluation, why: str) -> Turn:
+        """Take nodes away that do not pay and have the smaller graph judged; end where all of them do.
+
+        All cuts together may cost `LOSS`.
+        """
+        assert self._searcher is not None, "built before pruned"
+        self._least = evaluation.reward - LOSS if self._least is None else self._least
+        cut = prune(
+            self._searcher, context.state.graph, evaluation, self._start | _demanded_nodes(context), self._least
+        )
+        if cut is None:
+            return self._end(context, why)
+        reason = (
+            f"{why}; {', '.join(cut.gone)} do not pay: without them the reward is {cut.reward:.3f} "
+            f"after {evaluation.reward:.3f}, so they are removed"
+        )
+        return Turn((*cut.edits, Render("flat", MAPS)), reason)
 
     def _decide(self, context: Context) -> Turn:
         """Keep the pending edit if the reward rose and its gap closed; otherwise undo it by typed actions."""
@@ -235,6 +264,15 @@ class BuiltinActor:
         failures = "; ".join(evaluation.failures[:3]) if evaluation is not None else "no verdict"
         reason = f"{why + ': ' if why else ''}{failures or 'the evaluation budget is spent'}"
         return Turn((Finish("unfinished", reason),), reason)
+
+
+def _demanded_nodes(context: Context) -> set[str]:
+    """Nodes of the graph that the last reflection asked for: the next verdict is to say what they are worth."""
+    wanted = context.memory[-1].graph_change.pattern if context.memory else None
+    if wanted is None:
+        return set()
+    nodes = context.state.graph.nodes.values()
+    return {n.id for n in nodes if wanted.type in ("", n.type) and wanted.role in ("", n.role)}
 
 
 def _best_by_structure(judged: Sequence[Scored]) -> dict[str, Scored]:

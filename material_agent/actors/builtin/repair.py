@@ -67,14 +67,14 @@ class Repairer:
         return None
 
     def polish(self, current: Proposal, evaluation: Evaluation, allowance: float, progress: float) -> Repair | None:
-        """All numbers of the graph tuned together by the full judge; None when that gains less than `progress`."""
+        """All numbers of the graph tuned together; None when the full judge sees less than `progress` in it."""
         start = Scored(current, evaluation.reward, Trial((), True, evaluation.reward))
-        judged = refine(self._searcher, start, allowance, step=0.06, screened=0)
+        judged = refine(self._searcher, start, allowance, step=0.06, screened=0.5)
         if not judged or not evaluation.gaps or judged[0].score <= evaluation.reward + progress:
             return None
         best = judged[0]
         reason = (
-            f"no single edit is left: all numbers of the graph tuned together by the full judge; on the bench the "
+            f"no single edit is left: all numbers of the graph tuned together; before the full judge the "
             f"reward goes from {evaluation.reward:.3f} to {best.score:.3f}"
         )
         return Repair(evaluation.gaps[0], "polish", best.proposal, reason, best.score)

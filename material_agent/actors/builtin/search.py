@@ -64,7 +64,7 @@ class Searcher:
         """Fit, render and screen; best first. What descends from the result is fitted for the brightness seen here."""
         # Of a budget that is nearly spent, half is for the pictures: a probe alone decides nothing.
         fitted = self.fit(proposals[: int(self.left // COST)])
-        trials = self._try([self.builder.edits(p) for p in fitted], resolution, ("beauty",), "screen")
+        trials = self._try([self.builder.edits(p) for p in fitted], resolution, ("beauty",), "texture")
         scored = [Scored(self._exposed(p, t), t.score, t) for p, t in zip(fitted, trials, strict=False) if t.ok]
         return sorted(scored, key=lambda item: -item.score)
 
@@ -106,16 +106,27 @@ class Searcher:
             (known if whole else open_ones).append(item)
         return sorted(known + self.judge([item.proposal for item in open_ones]), key=lambda item: -item.score)
 
+    def drawn(self, edits: Sequence[Sequence[Edit]]) -> list[Trial]:
+        """Put edits of the graph that stands, drawn by Blender, before the full evaluator, in their order.
+
+        As far as the allowance goes.
+        """
+        return self._bench(edits, self.resolution, ("beauty",), "full")
+
     def _try(
         self, edits: Sequence[list[Edit]], resolution: int, channels: tuple[str, ...], judge: Judging
     ) -> list[Trial]:
-        count = int(min(len(edits), self.left))
+        return self._bench([transition(self.standing, item) for item in edits], resolution, channels, judge)
+
+    def _bench(
+        self, moves: Sequence[Sequence[Edit]], resolution: int, channels: tuple[str, ...], judge: Judging
+    ) -> list[Trial]:
+        count = int(min(len(moves), self.left))
         if count < 1:
             return []
         self.left -= count
-        moves = [transition(self.standing, item) for item in edits[:count]]
         try:
-            return self.bench.try_many(moves, resolution=resolution, channels=channels, judge=judge)
+            return self.bench.try_many(moves[:count], resolution=resolution, channels=channels, judge=judge)
         except BudgetExhausted:
             self.left = 0
             return []
@@ -211,13 +222,13 @@ def refine(
     allowance: float,
     only: Callable[[Parameter], bool] | None = None,
     step: float = 0.12,
-    screened: float = 0.67,
+    screened: float = 0.75,
 ) -> list[Scored]:
     """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations; best first.
 
-    The share `screened` of the generations is screened at `REFINE_RESOLUTION`; the rest goes before the full judge at
-    the side of the final picture: that costs several times as much, and sees grain and texture, of which the screen
-    knows nothing and a smaller picture, whose points are averages in a larger one, the wrong amount.
+    The share `screened` of the generations goes before the texture screen, the last before the full judge, which costs
+    three times as much and sees what the screen leaves out. All at the side of the final picture: a smaller one, whose
+    points are averages in a larger one, shows another grain.
     """
     items = [p for p in free(start.proposal.structure, only) if not p.sign]
     size = 8
@@ -236,8 +247,8 @@ def refine(
             )
             for k, point in enumerate(points)
         ]
-        last = generation >= screened * generations
-        found = searcher.judge(searcher.fit(batch)) if last else searcher.screen(batch, REFINE_RESOLUTION)
+        last = generation >= min(screened * generations, generations - 1)
+        found = searcher.judge(searcher.fit(batch)) if last else searcher.screen(batch, searcher.resolution)
         scored = {int(item.proposal.tags[0]): item for item in found}
         if not scored:
             break

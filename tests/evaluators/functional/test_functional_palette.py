@@ -75,6 +75,16 @@ def test_ramp_of_a_constant_field_and_of_a_bad_count():
         quantile_ramp(np.zeros((8, 8)), axis, 40)
 
 
+def test_otsu_of_a_field_that_is_all_but_constant():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        base = np.float32(rng.uniform(20, 99))
+        field = base + np.float32(10 ** rng.uniform(-7, -3)) * rng.standard_normal(4096).astype(np.float32)
+        threshold, separation = otsu(field)
+        assert field.min() <= threshold <= field.max()
+        assert 0 <= separation <= 1
+
+
 def test_otsu_agrees_with_skimage():
     field = np.concatenate([np.random.default_rng(0).normal(m, 0.05, 3000) for m in (0.3, 0.7)])
     threshold, separation = otsu(field)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_world import World
+from agent_world import World, actions, add, build, link, noise, put
 from skimage.color import rgb2lab
 
 from graph_api import apply, start_graph
@@ -20,6 +20,7 @@ from material_agent.actors.builtin.measurements import HARMONICS, Measurements, 
 from material_agent.actors.builtin.overlay import lay_over, moves_for, overlays
 from material_agent.actors.builtin.plan import breaks, make_plan
 from material_agent.actors.builtin.proposal import Builder, Proposal, Surface, transition
+from material_agent.actors.builtin.prune import cuts, prune
 from material_agent.actors.builtin.search import Searcher, draw, refine, start_values
 from material_agent.actors.builtin.structure import structures
 from material_agent.context import Constraints, Context, Gap, ToolState
@@ -297,3 +298,47 @@ def test_where_a_lattice_was_measured_what_cannot_hold_it_counts_little(world: W
     known = replace(measured(), hypotheses={"cells": 0.6, "stamped_lattice": 0.3}, regular=True)
     assert make_plan(context(world), known).entries[0].structure.name == "stamped_lattice"
     assert make_plan(context(world), replace(known, regular=False)).entries[0].structure.name == "cells"
+
+
+IDLE = [
+    *noise(),
+    add("ShaderNodeTexVoronoi", "idle"),
+    link("mapping", "idle", "Vector"),
+    add("ShaderNodeMath", "weight"),
+    put("weight", "operation", "MULTIPLY"),
+    put("weight", "Value_001", 0.0),
+    link("idle.Distance", "weight", "Value"),
+    add("ShaderNodeMath", "sum"),
+    link("noise.Fac", "sum", "Value"),
+    link("weight.Value", "sum", "Value_001"),
+    link("sum.Value", "principled", "Base Color"),
+]
+"""Noise, and a branch that adds nothing."""
+
+
+def test_cuts_put_one_input_in_the_place_of_a_combining_node() -> None:
+    graph = build(IDLE)
+    found = {(cut.node, cut.gone) for cut in cuts(graph, set())}
+    assert ("sum", ("idle", "sum", "weight")) in found
+    assert ("sum", ("noise", "sum")) in found
+    assert ("weight", ("weight",)) in found
+    assert all("noise" not in cut.gone for cut in cuts(graph, {"noise"}))
+    for cut in cuts(graph, set()):
+        after = graph
+        for edit in cut.edits:
+            after = apply(after, edit).graph
+        assert set(graph.nodes) - set(after.nodes) == set(cut.gone)
+
+
+def test_a_branch_that_adds_nothing_is_removed_and_one_that_does_is_kept(world: World) -> None:
+    searcher, _ = searching(world, 40)
+    for edit in actions(*IDLE):
+        world.environment.step(edit)
+    graph = world.environment.graph
+    (now,) = searcher.drawn([()])
+    assert now.evaluation is not None
+    cut = prune(searcher, graph, now.evaluation, set(), now.score - 0.002)
+    assert cut is not None
+    assert cut.gone == ("idle", "sum", "weight")
+    assert cut.reward > now.score
+    assert prune(searcher, graph, now.evaluation, {"sum"}, now.score - 0.002) is None

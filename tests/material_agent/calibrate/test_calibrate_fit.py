@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from evaluators.calibration import load_calibration
+from evaluators.combine import ALIEN
 from evaluators.components import BY_NAME, value_of
 from material_agent.calibrate.calibration import calibrated, write
 from material_agent.calibrate.figures import decision, held_out, lower_limit, order, upper_limit
@@ -72,7 +73,9 @@ def test_what_one_component_alone_tells_becomes_a_threshold_of_its_own():
     passed, thresholds = fit_thresholds(data, values, 0.015)
     assert passed > 0.95
     assert 0.45 < thresholds["palette"] < 0.9
-    assert "lattice" not in thresholds
+    # What no row calls for stays at the least: a lattice like that of another material is never accepted.
+    assert thresholds["lattice"] == ALIEN
+    assert "scale" not in thresholds
     assert above(values, thresholds)[data.wrong].mean() <= 0.02
     values["palette"] = np.full(len(data.rows), math.nan)
     assert fit_thresholds(data, values, 0.015)[0] < 0.2
