@@ -119,6 +119,11 @@ def picture(folder: Path) -> FloatArray:
     return read_picture(folder / "maps" / "beauty.png")
 
 
+def views(folder: Path) -> list[FloatArray]:
+    """The tilt and sphere views of a run, sRGB in [0, 1]."""
+    return [read_picture(folder / "views" / f"{view}.png") for view in ("tilt", "sphere")]
+
+
 def drawn_elsewhere(folder: Path, side: int, pool: BlenderPool) -> FloatArray:
     """The final graph of a run drawn at another place of its noises, sRGB in [0, 1]."""
     graph = reseed(from_json((folder / "graph.json").read_text("utf-8")), ELSEWHERE)

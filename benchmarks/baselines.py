@@ -14,6 +14,7 @@ sheet (reference, ours, then the baselines) are as in fidelity.py: what is in OU
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import sys
@@ -55,6 +56,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, default=Path("baseline-runs"))
     parser.add_argument("--only", default="", help="names of references, separated by commas")
     parser.add_argument("--columns", type=int, default=9, help="pictures in a line of the sheet")
+    parser.add_argument("--record", type=Path, help="a file for the figures, as JSON")
     parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -93,6 +95,9 @@ def main(arguments: list[str]) -> int:
         for arm in SEARCHES:
             figures[f"better_{kind}_{arm}"] = float(np.mean(np.array(found["ours"]) > np.array(found[arm])))
     figures["bar"] = min(value for key, value in figures.items() if key.startswith("better"))
+    if options.record is not None:
+        record = {"quality": options.quality, "seed": options.seed, "names": chosen, "figures": figures}
+        options.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     details = {"quick": options.quick, "quality": options.quality, "seed": options.seed, "names": chosen}
     return finish("baselines", figures, BARS, details=details, packages=("bpy", "numpy", "torch"))
 

@@ -1,7 +1,8 @@
 """How near fitted materials come to their photographs, beside a flat colour, a fitted plain noise and a null.
 
     python benchmarks/fidelity.py [--photos DIR | --bundled] [--quality draft] [--attempts N] [--seeds 1,2,3]
-                                  [--out DIR] [--only a,b] [--columns N] [--no-noise] [--record FILE] [--quick]
+                                  [--out DIR] [--only a,b] [--columns N] [--no-noise] [--record FILE] [--views FILE]
+                                  [--quick]
 
 Each reference is fitted by the built-in actor, and once more with plain layered noise: three octave layers in the same
 colours, the same relief and gloss, all numbers searched with the same budget, but no branch added. Ours, ours drawn at
@@ -14,7 +15,8 @@ within 5 % of a cell, or not at all where the reference does not; `kind`, whethe
 expected.json names for the material. What is summarised of a reference is the median over the seeds. References:
 photographs of --photos (or MATERIAL_AGENT_PHOTOS; `regular` and `material` from the manifest.json beside the folder)
 and scikit-image's three; with --bundled the bundled ones, whose true structure is known.
-The contact sheet (reference above, ours below, noise last) goes to OUT/sheet.png. What is in OUT already is not redone.
+The contact sheet (reference above, ours below, noise last) goes to OUT/sheet.png, one with our tilt and sphere views to
+--views. What is in OUT already is not redone.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ from _fits import (
     flat_color,
     picture,
     scrambled,
+    views,
 )
 from _report import environment
 from _sheet import sheet
@@ -230,6 +233,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="names of references, separated by commas")
     parser.add_argument("--no-noise", action="store_true", help="do not fit plain noise beside ours")
     parser.add_argument("--record", type=Path, help="a file for the last line and the rows, as JSON")
+    parser.add_argument("--views", type=Path, help="a file for the sheet with views of tilted planes and spheres")
     parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget, for a check within 50 s")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -239,7 +243,7 @@ def main(arguments: list[str]) -> int:
     sources = bundled_references() if options.bundled else find_references(photos)
     pictures = {name: load_reference(item.source).image_srgb for name, item in sources.items()}
     chosen = [QUICK] if options.quick else [n for n in sources if not options.only or n in options.only.split(",")]
-    judges, rows, shown = (KeptVgg(), KeptEfficientNet()), [], []
+    judges, rows, shown, turned = (KeptVgg(), KeptEfficientNet()), [], [], []
     begun = time.monotonic()
     with BlenderPool(cache=RenderCache()) as pool:
         for name in chosen:
@@ -256,15 +260,24 @@ def main(arguments: list[str]) -> int:
                 print(line(rows[-1], f"{name}: median"), flush=True)
             shown.append((name, [pictures[name], *by_seed[len(by_seed) // 2][1]]))
             sheet(shown, options.out / "sheet.png", options.columns)
+            if options.views is not None:
+                folder = folder_of(name, options.seeds[0], options) / "ours"
+                turned.append((name, [pictures[name], picture(folder), *views(folder)]))
+                sheet(turned, options.views, options.columns)
     return told(rows, options, time.monotonic() - begun)
+
+
+def folder_of(name: str, seed: int, options: argparse.Namespace) -> Path:
+    """Where the fits of a reference are."""
+    base = options.out / f"{options.quality}-{options.attempts}-{seed}{'-quick' if options.quick else ''}"
+    return base / name.replace(":", "_")
 
 
 def one_fit(
     name: str, source: str, seed: int, pool: BlenderPool, options: argparse.Namespace, reference: FloatArray
 ) -> tuple[dict[str, FloatArray], Any]:
     """Fit ours and, unless it is not wanted, noise; the pictures to score by kind, and the record of ours."""
-    base = options.out / f"{options.quality}-{options.attempts}-{seed}{'-quick' if options.quick else ''}"
-    folder = base / name.replace(":", "_")
+    folder = folder_of(name, seed, options)
     common: dict[str, Any] = {
         "reference": source, "seed": seed, "quality": options.quality, "attempts": options.attempts,
         "limits": {"candidates": 60} if options.quick else {},

@@ -199,9 +199,10 @@ class BuiltinActor:
             return self._prune_or_end(context, evaluation, "no budget is left")
         repairer = self._repairer(self._searcher)
         repair = None
-        if self._edits < self.options.edits:
+        # What is refused makes room for the next moves of the same gaps.
+        while repair is None and self._edits < self.options.edits:
             repair = repairer.propose(self._current, evaluation, state.gaps, self._refused, self._slice(), PROGRESS)
-        self._edits += 1
+            self._edits += 1
         if repair is None and not self._polished:
             self._polished = True
             repair = repairer.polish(self._current, evaluation, min(self._left(), self._polish), PROGRESS)
