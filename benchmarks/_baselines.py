@@ -1,7 +1,7 @@
 """What other ways of searching make of the built-in actor's structures: actors that search once, build and end.
 
-All of them have the colours in closed form, the relief and the gloss that ours has, and its budget of evaluations and
-Blender renders. None measures the picture's layout, races or edits.
+All of them have the colours in closed form, the relief and the gloss that ours has, and its budget of evaluations. None
+measures the picture's layout, races or edits; noise starts from the measured scale and roughness.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from graph_api.actions import Action, Finish, Render
 from material_agent.actors.base import Turn
 from material_agent.actors.builtin.actor import FALLBACK_ALLOWANCE, MAPS
 from material_agent.actors.builtin.calibrate import measure_surface
+from material_agent.actors.builtin.lattices import LATTICES
 from material_agent.actors.builtin.measurements import measure
 from material_agent.actors.builtin.plan import ALWAYS
 from material_agent.actors.builtin.proposal import Builder, Proposal
@@ -25,7 +26,7 @@ from material_agent.observation import Bench
 
 DRAWS, STEPS, MOVE = 256, 200, 0.2
 RENDERED = 8
-"""So many of the best are rendered by Blender before one is chosen, as ours may."""
+"""So many of the best are rendered by Blender before one is chosen."""
 Search = Callable[[Searcher], list[Scored]]
 
 
@@ -34,15 +35,20 @@ def from_prior(structure: Structure, rng: np.random.Generator) -> Proposal:
     return Proposal(structure, {p.name: p.from_unit(rng.uniform()) for p in structure.parameters})
 
 
-def _free(structure: Structure) -> Structure:
-    """The structure without what a measurement would hold fixed."""
-    return replace(structure, parameters=tuple(replace(p, hard=False) for p in structure.parameters))
+def _kinds(searcher: Searcher) -> list[Structure]:
+    """Every structure that can be built, without what a measurement would hold fixed; lattices are drawn as well."""
+    return [
+        replace(item, parameters=tuple(replace(p, hard=False) for p in item.parameters))
+        for item in structures().values()
+        if item.needs in LATTICES or searcher.builder.measured.has(item.needs)
+    ]
 
 
 def prior_draws(searcher: Searcher) -> list[Scored]:
     """The best of `DRAWS` draws over all structures; what is left of the budget is for the full judge."""
-    kinds = [_free(item) for item in structures().values()]
-    draws = [from_prior(kinds[searcher.rng.integers(len(kinds))], searcher.rng) for _ in range(DRAWS)]
+    kinds = _kinds(searcher)
+    count = int(min(DRAWS, (searcher.left - 2 * RENDERED) / COST))
+    draws = [from_prior(kinds[searcher.rng.integers(len(kinds))], searcher.rng) for _ in range(count)]
     screened = searcher.screen(draws)
     return searcher.judge([item.proposal for item in screened[: int(searcher.left) - RENDERED]])
 
@@ -57,7 +63,7 @@ def noise_evolution(searcher: Searcher) -> list[Scored]:
 
 def random_walk(searcher: Searcher) -> list[Scored]:
     """From one draw, `STEPS` moves of up to ±20 % of every parameter, kept when the full judge likes them better."""
-    kinds = [_free(item) for item in structures().values()]
+    kinds = _kinds(searcher)
     best: list[Scored] = []
     while not best and searcher.left > COST:
         best = searcher.judge(searcher.fit([from_prior(kinds[searcher.rng.integers(len(kinds))], searcher.rng)]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,14 +97,18 @@ def find_references(photos: Path | None) -> dict[str, Reference]:
 def processor_seconds() -> float:
     """Processor time of this process, its Blender workers and the workers that have ended."""
     here = psutil.Process()
-    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
-    return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
+    total = 0.0
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            t = process.cpu_times()
+            total += t.user + t.system + t.children_user + t.children_system
+    return total
 
 
 def fitted(config: RunConfig, make: Callable[[AttemptSetup], Actor], pool: BlenderPool, *, reflect: bool = True) -> Any:
     """The run's result as plain data; a finished run in the folder is taken as it is."""
     record = config.out / "result.json"
-    if not record.exists():
+    if not (record.exists() and (config.out / "maps" / "beauty.png").exists()):
         before = processor_seconds()
         run_fit(
             config, actor_factory=make, reflector=BuiltinReflector() if reflect else None, renderer=pool, overwrite=True
@@ -120,14 +125,17 @@ def picture(folder: Path) -> FloatArray:
 
 
 def views(folder: Path) -> list[FloatArray]:
-    """The tilt and sphere views of a run, sRGB in [0, 1]."""
-    return [read_picture(folder / "views" / f"{view}.png") for view in ("tilt", "sphere")]
+    """The tilt and sphere views of a run, sRGB in [0, 1]; black where Blender did not draw one."""
+    paths = [folder / "views" / f"{view}.png" for view in ("tilt", "sphere")]
+    return [read_picture(path) if path.exists() else np.zeros((64, 64, 3), np.float32) for path in paths]
 
 
 def drawn_elsewhere(folder: Path, side: int, pool: BlenderPool) -> FloatArray:
     """The final graph of a run drawn at another place of its noises, sRGB in [0, 1]."""
     graph = reseed(from_json((folder / "graph.json").read_text("utf-8")), ELSEWHERE)
     result = pool.render(RenderRequest(graph, "flat", ("beauty",), RenderSettings(resolution=side)))
+    if not result.ok:
+        raise RuntimeError(f"{folder} could not be drawn at another place: {result.status}")
     return np.asarray(linear_to_srgb(np.clip(result.channels["beauty"], 0, 1)), dtype=np.float32)
 
 

@@ -5,10 +5,10 @@
 
 Each reference is fitted by the built-in actor and by three other searches (`_baselines.py`): the best of 256 draws from
 the priors of all structures, CMA-ES on one template of layered noise, and a random walk of 200 moves of up to ±20 %.
-All have the same evaluations and Blender renders of one attempt. What Blender rendered is scored by the committed
-evaluator (`reward`) and by ST-LPIPS VGG statistics, which nothing in the product sees (`gap`). `better_*` is the share
-of references on which ours is above a baseline, `bar` the least of them. References, folders of runs and the
-sheet (reference, ours, then the baselines) are as in fidelity.py: what is in OUT already is not redone.
+All have the evaluations of one attempt; a baseline has eight renders by Blender to choose from. What Blender rendered
+is scored by the committed evaluator (`reward`) and by ST-LPIPS VGG statistics, which nothing in the product sees
+(`gap`). `better_*` is the share of references on which ours is above a baseline, `bar` the least of them. References
+and the sheet (reference, ours, then the baselines) are as in fidelity.py: what is in OUT already is not redone.
 """
 
 from __future__ import annotations
@@ -72,7 +72,12 @@ def main(arguments: list[str]) -> int:
         for name in chosen:
             scale, drawn = Scale(name, pictures, judges), []
             for arm in arms:
-                folder = options.out / f"{options.quality}-{options.seed}" / name.replace(":", "_") / arm
+                folder = (
+                    options.out
+                    / f"{options.quality}-{options.seed}{'-quick' if options.quick else ''}"
+                    / name.replace(":", "_")
+                    / arm
+                )
                 config = RunConfig(
                     reference=sources[name].source, out=folder, seed=options.seed, quality=options.quality, attempts=1,
                     limits={"candidates": 60} if options.quick else {},

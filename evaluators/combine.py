@@ -23,8 +23,8 @@ def combine(
     Positive weights renormalise over the scored terms; R is 0 when the compile term is 0. Success: compiled, compared
     with the reference, and every scored positive term above its threshold. A threshold that bears the name of a
     component ("palette") is what this component's own value must be above where it is scored: a wrong colour or a wrong
-    lattice is not made up for by all that is right; without one of their own, colours and lattice must be above
-    `ALIEN`. Budget takes no part in the decision.
+    lattice is not made up for by all that is right; that of colours and lattice is at least `ALIEN`. Budget takes no
+    part in the decision.
     """
     gains = {name: term for name, term in terms.items() if term.higher_is_better and term.scored}
     costs = {name: term for name, term in terms.items() if not term.higher_is_better and term.scored}
@@ -60,7 +60,8 @@ def _failures(
         for name, term in gains.items()
         if name != "compile" and name in thresholds and term.value <= thresholds[name]
     )
-    leasts = dict.fromkeys(_NEVER_ALIEN, ALIEN) | {k: v for k, v in thresholds.items() if k not in terms}
+    leasts = {k: v for k, v in thresholds.items() if k not in terms}
+    leasts |= {name: max(ALIEN, thresholds.get(name, ALIEN)) for name in _NEVER_ALIEN}
     failures.extend(
         f"{name}: {component}: {term.numbers[f'value_{component}']:.3f} is not above {least:.3f}"
         for name, term in gains.items()

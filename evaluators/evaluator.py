@@ -194,7 +194,7 @@ def _deep_scores(screen: TextureScreen, pictures: Sequence[npt.ArrayLike], size:
 
 def _fine(picture: npt.ArrayLike, size: int, *, linear: bool) -> FloatArray:
     """The middle of a square picture brought to 2·`size` px, in sRGB."""
-    array = np.asarray(picture, dtype=np.float32)
+    array = as_rgb(picture, "an image")
     # What is cut away first need not be resized.
     square = middle(array, DEEP_SIDE * array.shape[0] // (2 * size))
     return _resized(np.clip(square, 0, 1), DEEP_SIDE, linear=linear)

@@ -67,11 +67,12 @@ class Screen:
 
 
 class TextureScreen:
-    """The components of `Screen`, and the deep and steerable statistics: near the judge's order at a fifth of its cost.
+    """The components of `Screen`, and the deep and steerable statistics: near the judge's order at half its cost.
 
     Components are weighted within their terms, and the terms with one another, as the judge weights them. Left out is
-    what costs most or is seldom scored: lattice, orientation and scale. Fine features of a picture over 128
-    px are those of its middle; so are those of the grain, which pictures of twice the size show.
+    what costs most or is seldom scored: lattice, orientation, scale and contrast of the grain. Fine
+    features of a picture over 128 px are those of its middle; so are those of the grain, which pictures of twice the
+    size show.
     """
 
     def __init__(self, target: Target, calibration: Calibration, size: int, network: DeepTexture) -> None:

@@ -42,10 +42,10 @@ NOISE = (
 )
 
 
-def section(name: str, make: Callable[[Record], str]) -> str | None:
-    """The text for a record, None where there is no such record."""
+def section(name: str, make: Callable[[Record], str]) -> str:
+    """The text for a record."""
     path = RECORDS / f"{name}.json"
-    return make(json.loads(path.read_text("utf-8"))) if path.is_file() else None
+    return make(json.loads(path.read_text("utf-8"))) if path.is_file() else "Not measured yet."
 
 
 def made(record: Record) -> str:
@@ -53,8 +53,9 @@ def made(record: Record) -> str:
     context = record["context"]
     seeds = ", ".join(str(seed) for seed in context["seeds"])
     return (
-        f"`{context['quality']}`, {context['attempts']} attempt, seeds {seeds}; {record['figures']['references']:.0f} "
-        f"references; two cores, no GPU."
+        f"`{context['quality']}`, {context['attempts']} attempt(s), seeds {seeds}; "
+        f"{record['figures']['references']:.0f} references; {context['machine']['cores']} cores, "
+        f"commit {context['commit']}."
     )
 
 
@@ -110,16 +111,14 @@ SECTIONS: Mapping[str, tuple[str, Callable[[Record], str]]] = {
 
 
 def page_with(page: str) -> str:
-    """The page with the figures of every record that there is; raises ValueError for one without the markers."""
+    """The page with the figures of every record; raises ValueError for one without the markers."""
     for name, (record, make) in SECTIONS.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, _, rest = page.partition(begin)
         _, found, after = rest.partition(end)
         if not found:
             raise ValueError(f"expected {begin} and {end} in {PAGE.name}")
-        text = section(record, make)
-        if text is not None:
-            page = f"{before}{begin}\n{text}\n{end}{after}"
+        page = f"{before}{begin}\n{section(record, make)}\n{end}{after}"
     return page
 
 
@@ -130,9 +129,9 @@ def number(value: float | None) -> str:
     return f"{value:.0f}" if abs(value) >= 3 else f"{value:.2f}"
 
 
-def yes(value: float) -> str:
+def yes(value: float | None) -> str:
     """A yes or no of the median over seeds."""
-    return "" if value != value else "yes" if value >= 0.5 else "**no**"  # noqa: PLR0124  (NaN)
+    return "" if value is None else "yes" if value >= 0.5 else "**no**"
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

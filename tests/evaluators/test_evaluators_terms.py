@@ -204,8 +204,9 @@ def test_a_component_with_a_threshold_of_its_own_is_not_made_up_for():
 def test_colours_or_a_lattice_of_another_material_are_never_a_success(component):
     found = terms(appearance=0.95)
     found["appearance"] = replace(found["appearance"], numbers={f"value_{component}": 0.05})
-    verdict = combine(found, WEIGHTS, THRESHOLDS)
-    assert verdict.failures == (f"appearance: {component}: 0.050 is not above 0.100",)
+    for thresholds in (THRESHOLDS, {**THRESHOLDS, component: 0.01}):
+        verdict = combine(found, WEIGHTS, thresholds)
+        assert verdict.failures == (f"appearance: {component}: 0.050 is not above 0.100",)
 
 
 def test_gaps_are_ranked_by_loss_of_reward_and_carry_suggestions():

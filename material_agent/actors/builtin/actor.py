@@ -43,8 +43,8 @@ POLISH = 0.15
 """At most this share of the allowance is for the numbers of the finished graph, tuned together."""
 PROGRESS = 0.005
 """A smaller rise of the reward does not pay for the nodes of an edit."""
-PRUNING, LOSS = 24.0, 0.002
-"""Evaluations that are kept to look for nodes that do not pay, and the reward that leaving them out may cost."""
+PRUNING, LOSS = 0.03, 0.002
+"""Share of the allowance that is kept to look for nodes that do not pay, and the reward that their absence may cost."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class BuiltinActor:
         self._pending: Repair | None = None
         self._reward: float | None = None
         self._edits = 0
-        self._polished, self._polish = False, 0.0
+        self._polished, self._polish, self._pruning = False, 0.0, 0.0
         self._least: float | None = None
         self._start: frozenset[str] = frozenset()
         self._stale_view = False
@@ -93,7 +93,7 @@ class BuiltinActor:
         self._measured = measured = measure(context)
         plan = make_plan(context, measured, self.options.structures)
         allowance = self._allowance(context)
-        self._polish = POLISH * allowance
+        self._polish, self._pruning = POLISH * allowance, PRUNING * allowance
         surface = measure_surface(context, bench)
         builder = Builder(context.state.graph, measured, surface)
         self._start = frozenset(context.state.graph.nodes)
@@ -194,13 +194,14 @@ class BuiltinActor:
         self._stale_view = False
         self._reward = evaluation.reward
         if self._least is not None:
-            return self._prune_or_end(context, evaluation, "every branch that is left pays")
-        if evaluation.success or self._searcher.left < PRUNING + 4 * COST:
-            return self._prune_or_end(context, evaluation, "no budget is left")
+            return self._prune_or_end(context, evaluation, "no cut that was tried is without loss")
+        if evaluation.success or self._left() < 4 * COST:
+            why = "the evaluator accepts it" if evaluation.success else "no budget is left"
+            return self._prune_or_end(context, evaluation, why)
         repairer = self._repairer(self._searcher)
         repair = None
         # What is refused makes room for the next moves of the same gaps.
-        while repair is None and self._edits < self.options.edits:
+        while repair is None and self._edits < self.options.edits and self._slice() >= 4 * COST:
             repair = repairer.propose(self._current, evaluation, state.gaps, self._refused, self._slice(), PROGRESS)
             self._edits += 1
         if repair is None and not self._polished:
@@ -216,11 +217,12 @@ class BuiltinActor:
         return Repairer(searcher, self._measured, branches=self.options.branches)
 
     def _slice(self) -> float:
-        return self._left() / max(1, self.options.edits - self._edits)
+        kept = 0.0 if self._polished else self._polish
+        return max(0.0, self._left() - kept) / max(1, self.options.edits - self._edits)
 
     def _left(self) -> float:
         assert self._searcher is not None, "built before edited"
-        return max(0.0, self._searcher.left - PRUNING)
+        return max(0.0, self._searcher.left - self._pruning)
 
     def _prune_or_end(self, context: Context, evaluation: Evaluation, why: str) -> Turn:
         """Take nodes away that do not pay and have the smaller graph judged; end where all of them do.
@@ -229,9 +231,8 @@ class BuiltinActor:
         """
         assert self._searcher is not None, "built before pruned"
         self._least = evaluation.reward - LOSS if self._least is None else self._least
-        cut = prune(
-            self._searcher, context.state.graph, evaluation, self._start | _demanded_nodes(context), self._least
-        )
+        graph, wanted = context.state.graph, _demanded_nodes(context)
+        cut = prune(self._searcher, graph, evaluation, self._start, wanted, self._least)
         if cut is None:
             return self._end(context, why)
         reason = (
@@ -241,7 +242,7 @@ class BuiltinActor:
         return Turn((*cut.edits, Render("flat", MAPS)), reason)
 
     def _decide(self, context: Context) -> Turn:
-        """Keep the pending edit if the reward rose and its gap closed; otherwise undo it by typed actions."""
+        """Keep the pending edit if the reward rose; otherwise undo it by typed actions."""
         repair, searcher = self._pending, self._searcher
         assert repair is not None and searcher is not None and self._current is not None, "an edit is pending"
         self._pending = None
@@ -268,7 +269,7 @@ class BuiltinActor:
 
 
 def _demanded_nodes(context: Context) -> set[str]:
-    """Nodes of the graph that the last reflection asked for: the next verdict is to say what they are worth."""
+    """Nodes of the kind that the last reflection asked for: the next verdict is to say what they are worth."""
     wanted = context.memory[-1].graph_change.pattern if context.memory else None
     if wanted is None:
         return set()

@@ -29,8 +29,11 @@ class Cut:
     reward: float = 0.0
 
 
-def cuts(graph: Graph, keep: Collection[str]) -> Iterator[Cut]:
-    """Every way to put one linked input of a combining node in its place; nodes of `keep` are never removed."""
+def cuts(graph: Graph, keep: Collection[str], whole: Collection[str] = ()) -> Iterator[Cut]:
+    """Every way to put one linked input of a combining node in its place.
+
+    Nodes of `keep` are never removed, though they may be left without a use; nodes of `whole` stay in use.
+    """
     for node in graph.nodes.values():
         if node.type not in COMBINERS:
             continue
@@ -43,8 +46,9 @@ def cuts(graph: Graph, keep: Collection[str]) -> Iterator[Cut]:
                 Link(link.src, link.src_socket, other.dst, other.dst_socket) if other in leaving else other
                 for other in graph.links
             )
-            gone = tuple(sorted(_used(graph, graph.links) - _used(graph, rewired) - set(keep)))
-            if node.id in gone:
+            lost = _used(graph, graph.links) - _used(graph, rewired)
+            gone = tuple(sorted(lost - set(keep)))
+            if node.id in gone and not lost & set(whole):
                 yield Cut(node.id, (*wires, *(RemoveNode(name) for name in gone)), gone)
 
 
@@ -64,13 +68,20 @@ def _used(graph: Graph, links: Collection[Link]) -> set[str]:
     return found
 
 
-def prune(searcher: Searcher, graph: Graph, verdict: Evaluation, keep: Collection[str], least: float) -> Cut | None:
-    """The cut of most nodes that leaves a reward over `least`, as Blender renders it; None when all nodes pay.
+def prune(
+    searcher: Searcher,
+    graph: Graph,
+    verdict: Evaluation,
+    keep: Collection[str],
+    whole: Collection[str],
+    least: float,
+) -> Cut | None:
+    """The first cut, of those of most nodes, that leaves a reward over `least` as Blender renders it; None for none.
 
-    A success stays one.
+    A success stays one. `keep` and `whole` as for `cuts`.
     """
     # The preview would compile a kernel for each; Blender draws any graph at once.
-    found = sorted(cuts(graph, keep), key=lambda cut: -len(cut.gone))[:MOST]
+    found = sorted(cuts(graph, keep, whole), key=lambda cut: -len(cut.gone))[:MOST]
     for cut, trial in zip(found, searcher.drawn([cut.edits for cut in found]), strict=False):
         evaluation = trial.evaluation
         if evaluation is not None and trial.score > least and evaluation.success >= verdict.success:

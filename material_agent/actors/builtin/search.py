@@ -227,7 +227,7 @@ def refine(
     """CMA-ES on the free continuous parameters around `start`, for about `allowance` evaluations; best first.
 
     The share `screened` of the generations goes before the texture screen, the last before the full judge, which costs
-    three times as much and sees what the screen leaves out. All at the side of the final picture: a smaller one, whose
+    twice as much and sees what the screen leaves out. All at the side of the final picture: a smaller one, whose
     points are averages in a larger one, shows another grain.
     """
     items = [p for p in free(start.proposal.structure, only) if not p.sign]

@@ -323,6 +323,7 @@ def test_cuts_put_one_input_in_the_place_of_a_combining_node() -> None:
     assert ("sum", ("noise", "sum")) in found
     assert ("weight", ("weight",)) in found
     assert all("noise" not in cut.gone for cut in cuts(graph, {"noise"}))
+    assert {cut.node for cut in cuts(graph, set(), {"idle", "noise"})} == {"weight"}
     for cut in cuts(graph, set()):
         after = graph
         for edit in cut.edits:
@@ -337,8 +338,8 @@ def test_a_branch_that_adds_nothing_is_removed_and_one_that_does_is_kept(world: 
     graph = world.environment.graph
     (now,) = searcher.drawn([()])
     assert now.evaluation is not None
-    cut = prune(searcher, graph, now.evaluation, set(), now.score - 0.002)
+    cut = prune(searcher, graph, now.evaluation, set(), set(), now.score - 0.002)
     assert cut is not None
     assert cut.gone == ("idle", "sum", "weight")
     assert cut.reward > now.score
-    assert prune(searcher, graph, now.evaluation, {"sum"}, now.score - 0.002) is None
+    assert prune(searcher, graph, now.evaluation, set(), {"sum", "idle", "weight"}, now.score - 0.002) is None
