@@ -112,7 +112,7 @@ def test_a_search_beyond_the_budget_is_cut_and_then_refused(pool, brick_image):
 
 
 def test_a_search_with_an_unknown_judge_is_bad_input(world):
-    with pytest.raises(BadInput, match="known: none, screen, sketch, full"):
+    with pytest.raises(BadInput, match="known: none, screen, texture, sketch, full"):
         world.environment.try_many([()], judge="oracle")
 
 
