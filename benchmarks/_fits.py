@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ from references.bundled import bundled
 from renderer import BlenderPool, RenderRequest, RenderSettings, linear_to_srgb
 
 FloatArray = npt.NDArray[np.float32]
+QUICK = "skimage:gravel"
 SKIMAGE = ("skimage:brick", "skimage:grass", "skimage:gravel")
 CPU_FILE = "cpu.json"
 ELSEWHERE = (4.3, 6.1, 0.0)
@@ -92,6 +95,36 @@ def find_references(photos: Path | None) -> dict[str, Reference]:
         for path in files
     }
     return listed | found
+
+
+def reference_options(parser: argparse.ArgumentParser, out: str) -> None:
+    """The options that say what is fitted, with how much effort and where it goes."""
+    parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
+    parser.add_argument("--bundled", action="store_true", help="the bundled references instead of photographs")
+    parser.add_argument("--quality", choices=("draft", "normal", "high"), default="draft")
+    parser.add_argument("--out", type=Path, default=Path(out))
+    parser.add_argument("--only", default="", help="names of references, separated by commas")
+    parser.add_argument("--columns", type=int, default=9, help="pictures in a line of the contact sheet")
+    parser.add_argument("--record", type=Path, help="a file for the figures, as JSON")
+    parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget, for a check")
+
+
+def chosen_references(options: argparse.Namespace) -> tuple[dict[str, Reference], list[str]]:
+    """All references that the options name, and those of them to fit."""
+    sources = bundled_references() if options.bundled else find_references(options.photos and Path(options.photos))
+    only = [QUICK] if options.quick else options.only.split(",") if options.only else list(sources)
+    return sources, [name for name in sources if name in only]
+
+
+def run_config(
+    name: str, source: str, out: Path, arm: str, seed: int, attempts: int, options: argparse.Namespace
+) -> RunConfig:
+    """The settings of one fit of an arm; its folder is under `out`."""
+    base = out.with_name(out.name + "-quick") if options.quick else out
+    return RunConfig(
+        reference=source, out=base / name.replace(":", "_") / arm, seed=seed, quality=options.quality,
+        attempts=attempts, limits={"candidates": 60} if options.quick else {},
+    )  # fmt: skip
 
 
 def processor_seconds() -> float:

@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -28,18 +26,16 @@ import torch
 sys.path.append(sys.path.pop(0))
 
 from _baselines import SEARCHES, Baseline
-from _fits import KeptEfficientNet, KeptVgg, Scale, bundled_references, find_references, fitted, picture
+from _fits import KeptEfficientNet, KeptVgg, Scale, chosen_references, fitted, picture, reference_options, run_config
 from _report import finish
 from _sheet import sheet
 
 from material_agent.actors.base import Actor, AttemptSetup
 from material_agent.actors.builtin import BuiltinActor
-from material_agent.config import RunConfig
 from references import load_reference
 from renderer import BlenderPool, RenderCache
 
 BARS = {"bar": 0.9}
-QUICK = "skimage:gravel"
 
 
 def actor(arm: str, setup: AttemptSetup) -> Actor:
@@ -49,21 +45,12 @@ def actor(arm: str, setup: AttemptSetup) -> Actor:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
-    parser.add_argument("--bundled", action="store_true", help="the bundled references instead of photographs")
-    parser.add_argument("--quality", choices=("draft", "normal", "high"), default="draft")
+    reference_options(parser, "baseline-runs")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("baseline-runs"))
-    parser.add_argument("--only", default="", help="names of references, separated by commas")
-    parser.add_argument("--columns", type=int, default=9, help="pictures in a line of the sheet")
-    parser.add_argument("--record", type=Path, help="a file for the figures, as JSON")
-    parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    photos = Path(options.photos) if options.photos else None
-    sources = bundled_references() if options.bundled else find_references(photos)
+    sources, chosen = chosen_references(options)
     pictures = {name: load_reference(item.source).image_srgb for name, item in sources.items()}
-    chosen = [QUICK] if options.quick else [n for n in sources if not options.only or n in options.only.split(",")]
     arms = ("ours", *SEARCHES)
     judges, shown = (KeptVgg(), KeptEfficientNet()), []
     rewards: dict[str, list[float]] = {arm: [] for arm in arms}
@@ -72,18 +59,10 @@ def main(arguments: list[str]) -> int:
         for name in chosen:
             scale, drawn = Scale(name, pictures, judges), []
             for arm in arms:
-                folder = (
-                    options.out
-                    / f"{options.quality}-{options.seed}{'-quick' if options.quick else ''}"
-                    / name.replace(":", "_")
-                    / arm
-                )
-                config = RunConfig(
-                    reference=sources[name].source, out=folder, seed=options.seed, quality=options.quality, attempts=1,
-                    limits={"candidates": 60} if options.quick else {},
-                )  # fmt: skip
+                base = options.out / f"{options.quality}-{options.seed}"
+                config = run_config(name, sources[name].source, base, arm, options.seed, 1, options)
                 fitted(config, partial(actor, arm), pool)
-                drawn.append(picture(folder))
+                drawn.append(picture(config.out))
                 rewards[arm].append(scale.reward(drawn[-1]))
                 gaps[arm].append(scale.gaps(drawn[-1])[0])
             said = ", ".join(f"{arm} {rewards[arm][-1]:.3f}/{gaps[arm][-1]:.2f}" for arm in arms)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import sys
 import time
@@ -44,12 +43,13 @@ from _fits import (
     KeptVgg,
     Reference,
     Scale,
-    bundled_references,
+    chosen_references,
     drawn_elsewhere,
-    find_references,
     fitted,
     flat_color,
     picture,
+    reference_options,
+    run_config,
     scrambled,
     views,
 )
@@ -60,11 +60,9 @@ from evaluators.components import lattice_difference
 from evaluators.functional.color import luma
 from evaluators.functional.lattice import REGULAR, find_lattice
 from material_agent.actors.builtin import BuiltinActor, Options
-from material_agent.config import RunConfig
 from references import load_reference
 from renderer import BlenderPool, RenderCache
 
-QUICK = "skimage:gravel"
 TOLERANCE = 0.01
 """A reward or gap this much lower counts as equal: a re-seeded render of one graph moves by about as much."""
 NULL_MARGIN = 0.03
@@ -224,36 +222,27 @@ def beats_null(row: Row) -> bool:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--photos", type=Path, default=os.environ.get("MATERIAL_AGENT_PHOTOS"))
-    parser.add_argument("--bundled", action="store_true", help="the bundled references instead of photographs")
-    parser.add_argument("--columns", type=int, default=9, help="pictures in a line of the contact sheet")
-    parser.add_argument("--quality", choices=("draft", "normal", "high"), default="draft")
+    reference_options(parser, "fidelity-runs")
     parser.add_argument("--attempts", type=int, default=1)
     parser.add_argument("--seeds", type=lambda text: [int(part) for part in text.split(",")], default=[0])
-    parser.add_argument("--out", type=Path, default=Path("fidelity-runs"))
-    parser.add_argument("--only", default="", help="names of references, separated by commas")
     parser.add_argument("--no-noise", action="store_true", help="do not fit plain noise beside ours")
-    parser.add_argument("--record", type=Path, help="a file for the last line and the rows, as JSON")
     parser.add_argument("--views", type=Path, help="a file for the sheet with views of tilted planes and spheres")
-    parser.add_argument("--quick", action="store_true", help="one reference on a tiny budget, for a check within 50 s")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     if options.photos is None and not options.bundled:
         print("No photographs given (--photos DIR): only scikit-image's three textures are used.")
-    photos = Path(options.photos) if options.photos else None
-    sources = bundled_references() if options.bundled else find_references(photos)
+    sources, chosen = chosen_references(options)
     pictures = {name: load_reference(item.source).image_srgb for name, item in sources.items()}
-    chosen = [QUICK] if options.quick else [n for n in sources if not options.only or n in options.only.split(",")]
     judges, rows, shown, turned = (KeptVgg(), KeptEfficientNet()), [], [], []
     begun = time.monotonic()
     with BlenderPool(cache=RenderCache()) as pool:
         for name in chosen:
             scale = Scale(name, pictures, judges)
-            by_seed: list[tuple[Row, list[FloatArray], int]] = []
+            by_seed: list[tuple[Row, list[FloatArray], Path]] = []
             for seed in options.seeds:
-                drawn, record = one_fit(name, sources[name].source, seed, pool, options, pictures[name])
+                drawn, record, folder = one_fit(name, sources[name].source, seed, pool, options, pictures[name])
                 row = measured(name, sources[name], pictures, drawn, record, scale)
-                by_seed.append((row, [drawn[""], *([] if options.no_noise else [drawn["noise"]])], seed))
+                by_seed.append((row, [drawn[""], *([] if options.no_noise else [drawn["noise"]])], folder))
                 print(line(row, f"{name} {seed}"), flush=True)
             by_seed.sort(key=lambda item: item[0].reward)
             rows.append(median_row([row for row, _, _ in by_seed]))
@@ -262,40 +251,26 @@ def main(arguments: list[str]) -> int:
             shown.append((name, [pictures[name], *by_seed[len(by_seed) // 2][1]]))
             sheet(shown, options.out / "sheet.png", options.columns)
             if options.views is not None:
-                folder = folder_of(name, by_seed[len(by_seed) // 2][2], options) / "ours"
+                folder = by_seed[len(by_seed) // 2][2]
                 turned.append((name, [pictures[name], picture(folder), *views(folder)]))
                 sheet(turned, options.views, options.columns)
     return told(rows, options, time.monotonic() - begun)
 
 
-def folder_of(name: str, seed: int, options: argparse.Namespace) -> Path:
-    """Where the fits of a reference are."""
-    base = options.out / f"{options.quality}-{options.attempts}-{seed}{'-quick' if options.quick else ''}"
-    return base / name.replace(":", "_")
-
-
 def one_fit(
     name: str, source: str, seed: int, pool: BlenderPool, options: argparse.Namespace, reference: FloatArray
-) -> tuple[dict[str, FloatArray], Any]:
-    """Fit ours and, unless it is not wanted, noise; the pictures to score by kind, and the record of ours."""
-    folder = folder_of(name, seed, options)
-    common: dict[str, Any] = {
-        "reference": source, "seed": seed, "quality": options.quality, "attempts": options.attempts,
-        "limits": {"candidates": 60} if options.quick else {},
-    }  # fmt: skip
-    record = fitted(RunConfig(out=folder / "ours", **common), lambda setup: BuiltinActor(setup.seed), pool)
-    drawn = {"": picture(folder / "ours")}
-    drawn["elsewhere"] = drawn_elsewhere(folder / "ours", drawn[""].shape[0], pool)
+) -> tuple[dict[str, FloatArray], Any, Path]:
+    """Fit ours and, unless it is not wanted, noise; the pictures to score by kind, and record and folder of ours."""
+    base = options.out / f"{options.quality}-{options.attempts}-{seed}"
+    ours, noise = (run_config(name, source, base, arm, seed, options.attempts, options) for arm in ("ours", "noise"))
+    record = fitted(ours, lambda setup: BuiltinActor(setup.seed), pool)
+    drawn = {"": picture(ours.out)}
+    drawn["elsewhere"] = drawn_elsewhere(ours.out, drawn[""].shape[0], pool)
     if not options.no_noise:
         plain = Options(structures=("layered_noise",), branches=False)
-        fitted(
-            RunConfig(out=folder / "noise", **common),
-            lambda setup: BuiltinActor(setup.seed, plain),
-            pool,
-            reflect=False,
-        )
-        drawn["noise"] = picture(folder / "noise")
-    return drawn | {"flat": flat_color(reference), "null": scrambled(reference)}, record
+        fitted(noise, lambda setup: BuiltinActor(setup.seed, plain), pool, reflect=False)
+        drawn["noise"] = picture(noise.out)
+    return drawn | {"flat": flat_color(reference), "null": scrambled(reference)}, record, ours.out
 
 
 def known(row: Row) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from evaluators.calibration import Normalisation
 from evaluators.functional.lattice import Lattice
 from evaluators.functional.orientation import Orientation
 from evaluators.functional.scaling import CLEAR_NEPERS, rescaling
@@ -61,7 +62,12 @@ def steerable_distance(candidate: Measurement, reference: Measurement) -> float:
 
 def energy_distance(candidate: Measurement, reference: Measurement) -> float:
     """Share of the variance that sits at another scale than in the reference, in [0, 1]."""
-    return sum(abs(candidate.energies[s] - reference.energies[s]) for s in reference.energies) / 2
+    return moved_energy(candidate.energies, reference.energies)
+
+
+def moved_energy(energies: Mapping[str, float], reference: Mapping[str, float]) -> float:
+    """`energy_distance` of the shares by scale alone."""
+    return sum(abs(energies[scale] - share) for scale, share in reference.items()) / 2
 
 
 def slope_distance(candidate: Measurement, reference: Measurement) -> float:
@@ -164,6 +170,22 @@ BY_NAME: Mapping[str, Component] = {component.name: component for component in C
 def distances(candidate: Measurement, reference: Measurement) -> dict[str, float]:
     """All components' distances, by name; NaN where there is nothing to compare."""
     return {component.name: component.distance(candidate, reference) for component in COMPONENTS}
+
+
+def component_shares(
+    names: Iterable[str], weights: Mapping[str, float], rules: Mapping[str, Normalisation]
+) -> dict[str, float]:
+    """What each component counts where these alone are seen: weighted within their terms, and those by `weights`.
+
+    They sum to 1; a component without weight is left out.
+    """
+    counted = [name for name in names if name in rules and rules[name].weight > 0]
+    totals: dict[str, float] = {}
+    for name in counted:
+        totals[BY_NAME[name].term] = totals.get(BY_NAME[name].term, 0.0) + rules[name].weight
+    whole = sum(weights[term] for term in totals)
+    terms = {name: BY_NAME[name].term for name in counted}
+    return {name: weights[term] * rules[name].weight / totals[term] / whole for name, term in terms.items()}
 
 
 def value_of(distance: float, floor: float, ceiling: float) -> float:

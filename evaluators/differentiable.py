@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evaluators.calibration import Calibration
-from evaluators.components import BY_NAME, CONTRAST_FLOOR
+from evaluators.components import CONTRAST_FLOOR, component_shares
 from evaluators.errors import EvaluatorError
 from evaluators.functional import spectrum, steerable
 from evaluators.functional.color import D65, REC709_LUMA, RGB_TO_XYZ
 from evaluators.functional.texture import BLOCK_WEIGHTS, STABILISER, DeepTexture
 from evaluators.functional.transport import unit_directions
-from evaluators.measure import ANGULAR_BINS, COLOUR_SAMPLES, DEEP_HALVINGS, RADIAL_BINS, Measurement, ring_scale
+from evaluators.measure import (
+    ANGULAR_BINS,
+    COLOUR_SAMPLES,
+    DEEP_HALVINGS,
+    RADIAL_BINS,
+    Measurement,
+    deep_sides,
+    ring_scale,
+)
 from evaluators.target import Target
 
 if TYPE_CHECKING:
@@ -48,7 +56,7 @@ class SearchScore:
         self.components = tuple(name for name in seen if name in rules and rules[name].weight > 0)
         self._floors = {name: rules[name].floor(own[name]) for name in self.components}
         self._ceilings = {name: rules[name].ceiling for name in self.components}
-        self._shares = _shares(self.components, calibration, size)
+        self._shares = component_shares(self.components, calibration.weights, rules)
 
     def score(self, images: torch.Tensor) -> torch.Tensor:
         """Scores (B,) in [0, 1] of sRGB pictures (B, S, S, 3) in [0, 1]; differentiable."""
@@ -74,18 +82,6 @@ class SearchScore:
         if self._network is not None:
             found |= _deep_distances(images, reference, self._network)
         return {name: found[name] for name in self.components}
-
-
-def _shares(components: tuple[str, ...], calibration: Calibration, size: int) -> dict[str, float]:
-    """What each component counts in the score; they sum to 1."""
-    rules = calibration.at(size).components
-    terms = {term: [n for n in components if BY_NAME[n].term == term] for term in ("structure", "appearance")}
-    raw = {
-        name: calibration.weights[term] * rules[name].weight / sum(rules[n].weight for n in names)
-        for term, names in terms.items()
-        for name in names
-    }
-    return {name: share / sum(raw.values()) for name, share in raw.items()}
 
 
 def _value(distance: torch.Tensor, floor: float, ceiling: float) -> torch.Tensor:
@@ -200,8 +196,7 @@ def _deep_distances(images: torch.Tensor, reference: Measurement, network: DeepT
     import torch  # noqa: PLC0415
 
     found = {}
-    for scale, halving in DEEP_HALVINGS.items():
-        side = max(images.shape[1] // halving, 32)
+    for scale, side in deep_sides(images.shape[1]).items():
         small = _shrunk(images, images.shape[1] // side)
         total = torch.zeros(len(images))
         features = network.features(small.permute(0, 3, 1, 2))

@@ -129,11 +129,12 @@ def fine_contrast(grey: FloatArray) -> float:
 
 def deep_statistics(images: FloatArray, network: DeepTexture) -> dict[str, TextureStatistics]:
     """Texture statistics by scale of sRGB images (B, S, S, 3); the smallest picture has 32 px a side."""
-    size = images.shape[1]
-    return {
-        scale: network.statistics(resize_srgb(images, max(size // halving, 32)))
-        for scale, halving in DEEP_HALVINGS.items()
-    }
+    return {scale: network.statistics(resize_srgb(images, side)) for scale, side in deep_sides(images.shape[1]).items()}
+
+
+def deep_sides(size: int) -> dict[str, int]:
+    """Side of the picture, px, in which the features of a scale are seen."""
+    return {scale: max(size // halving, 32) for scale, halving in DEEP_HALVINGS.items()}
 
 
 def colour_points(images: FloatArray, samples: int = COLOUR_SAMPLES) -> FloatArray:

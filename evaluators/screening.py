@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
 from evaluators.calibration import Calibration, SizeCalibration
-from evaluators.components import BY_NAME, CONTRAST_FLOOR, value_of
+from evaluators.components import CONTRAST_FLOOR, component_shares, moved_energy, value_of
 from evaluators.functional.color import luma as to_luma
 from evaluators.functional.spectrum import polar_log_power, scale_energies, spectral_slope
 from evaluators.functional.steerable import steerable_statistics
 from evaluators.functional.texture import DeepTexture, TextureStatistics, statistics_distance
 from evaluators.functional.transport import sliced_quantiles
-from evaluators.measure import ANGULAR_BINS, DEEP_HALVINGS, GRAIN, RADIAL_BINS, colour_points, ring_scale
+from evaluators.measure import ANGULAR_BINS, GRAIN, RADIAL_BINS, colour_points, deep_sides, ring_scale
 from evaluators.pictures import middle, resize_srgb
 from evaluators.target import Target
 
@@ -77,7 +75,7 @@ class TextureScreen:
 
     def __init__(self, target: Target, calibration: Calibration, size: int, network: DeepTexture) -> None:
         rules = calibration.at(size).components
-        self._screen, self._network, self._size = Screen(target, calibration.at(size), size), network, size
+        self._screen, self._network = Screen(target, calibration.at(size), size), network
         self._weights, self._rules = calibration.weights, rules
         self._reference, own = target.measurement(size, network), target.self_distances(size, network)
         self._floors = {name: rule.floor(own[name]) for name, rule in rules.items()}
@@ -91,33 +89,21 @@ class TextureScreen:
         measured = {
             "steerable": np.abs(steerable_statistics(grey).vector() - self._reference.steerable).mean(axis=1),
             "slope": np.array([abs(spectral_slope(one).beta - self._reference.slope.beta) for one in grey]),
-            "energies": np.array([self._energy_distance(scale_energies(one)) for one in grey]),
+            "energies": np.array([moved_energy(scale_energies(one), self._reference.energies) for one in grey]),
         }
         for scale, statistics in self._statistics(images, grains).items():
             measured[f"texture_{scale}"] = statistics_distance(statistics, self._reference.deep[scale])
         found = {k: _values(v, self._floors[k], self._rules[k].ceiling) for k, v in measured.items()}
-        return self._combined(self._screen.values(images) | found)
+        found |= self._screen.values(images)
+        shares = component_shares(found, self._weights, self._rules)
+        return np.asarray(sum(share * found[name] for name, share in shares.items()), dtype=np.float32)
 
     def _statistics(self, images: FloatArray, grains: FloatArray | None) -> dict[str, TextureStatistics]:
-        seen = {
-            scale: middle(images, DEEP_SIDE) if halving == 1 else resize_srgb(images, max(self._size // halving, 32))
-            for scale, halving in DEEP_HALVINGS.items()
-        }
+        sides = deep_sides(images.shape[1])
+        seen = {scale: middle(resize_srgb(images, side), DEEP_SIDE) for scale, side in sides.items()}
         if grains is not None and GRAIN in self._reference.deep:
             seen[GRAIN] = grains
         return {scale: self._network.statistics(part) for scale, part in seen.items()}
-
-    def _energy_distance(self, energies: Mapping[str, float]) -> float:
-        return sum(abs(energies[scale] - share) for scale, share in self._reference.energies.items()) / 2
-
-    def _combined(self, values: Mapping[str, npt.NDArray[np.float64]]) -> FloatArray:
-        total, whole = 0.0, 0.0
-        for term in ("structure", "appearance"):
-            names = [name for name in values if BY_NAME[name].term == term and self._rules[name].weight > 0]
-            weights = [self._rules[name].weight for name in names]
-            total = total + self._weights[term] * np.average([values[name] for name in names], axis=0, weights=weights)
-            whole += self._weights[term]
-        return np.asarray(total / whole, dtype=np.float32)
 
 
 def _values(distances: npt.ArrayLike, floor: float, ceiling: float) -> npt.NDArray[np.float64]:

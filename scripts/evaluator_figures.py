@@ -9,22 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from _page import table, with_section
+
 ROOT = Path(__file__).parent.parent
 PAGE, WEIGHTS = ROOT / "docs" / "evaluator.md", ROOT / "evaluators" / "weights" / "default.json"
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-
-
-def page_with(page: str, weights: Mapping[str, Any]) -> str:
-    """The page with the figures in their place; raises ValueError for one without the markers."""
-    before, _, rest = page.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        raise ValueError(f"expected {BEGIN} and {END} in {PAGE.name}")
-    return f"{before}{BEGIN}\n{figures(weights)}\n{END}{after}"
 
 
 def figures(weights: Mapping[str, Any]) -> str:
@@ -90,12 +82,6 @@ def parameters(weights: Mapping[str, Any]) -> str:
     return f"Weights λ: {lambdas}.\n\n" + table(["", *(f"{size} px" for size in sizes)], body)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def _threshold(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
@@ -118,7 +104,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args(arguments).check
     page = PAGE.read_text(encoding="utf-8")
-    wanted = page_with(page, json.loads(WEIGHTS.read_text(encoding="utf-8")))
+    wanted = with_section(page, "figures", figures(json.loads(WEIGHTS.read_text(encoding="utf-8"))))
     if check:
         print("as the weights say" if page == wanted else "stale: run python scripts/evaluator_figures.py")
         return int(page != wanted)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from _page import table, with_section
+
 ROOT = Path(__file__).parent.parent
 PAGE, RECORDS = ROOT / "docs" / "builtin.md", ROOT / "benchmarks" / "records"
 Record = Mapping[str, Any]
@@ -113,12 +115,7 @@ SECTIONS: Mapping[str, tuple[str, Callable[[Record], str]]] = {
 def page_with(page: str) -> str:
     """The page with the figures of every record; raises ValueError for one without the markers."""
     for name, (record, make) in SECTIONS.items():
-        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        before, _, rest = page.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise ValueError(f"expected {begin} and {end} in {PAGE.name}")
-        page = f"{before}{begin}\n{section(record, make)}\n{end}{after}"
+        page = with_section(page, name, section(record, make))
     return page
 
 
@@ -132,12 +129,6 @@ def number(value: float | None) -> str:
 def yes(value: float | None) -> str:
     """A yes or no of the median over seeds."""
     return "" if value is None else "yes" if value >= 0.5 else "**no**"
-
-
-def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def main() -> int:

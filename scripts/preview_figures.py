@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from _page import table, with_section
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 PAGE, PLOT, RECORDS = (
@@ -39,17 +41,11 @@ def load(name: str) -> Record | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 def two_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A narrow table set twice side by side."""
     half = math.ceil(len(rows) / 2)
     right = [*rows[half:], *[[""] * len(head)] * (2 * half - len(rows))]
-    return markdown([*head, "", *head], [[*a, "", *b] for a, b in zip(rows[:half], right, strict=True)])
+    return table([*head, "", *head], [[*a, "", *b] for a, b in zip(rows[:half], right, strict=True)])
 
 
 def made_by(record: Record) -> str:
@@ -108,7 +104,7 @@ def gradients(record: Record) -> str:
             f"{figures['compared']:.0f} derivatives ({made_by(record)}): {figures['share_within']:.1%} within 1 % of "
             f"central differences, {figures['not_finite']:.0f} not finite. “Rough”: parameters, and in how many cases, "
             "by which less than half the pixels are smooth, so that nothing is compared:",
-            markdown(["node", "compared", "largest error", "rough"], rows),
+            table(["node", "compared", "largest error", "rough"], rows),
         ]
     )
 
@@ -129,8 +125,8 @@ def speed(record: Record) -> str:
     ]  # fmt: skip
     parts = [
         f"Measured at {made_by(record)}:",
-        markdown(["side", "ms an image (wall, median)", "CPU ms"], sides),
-        markdown(["figure", "bar", "measured"], rows),
+        table(["side", "ms an image (wall, median)", "CPU ms"], sides),
+        table(["figure", "bar", "measured"], rows),
     ]
     if "limit" in record:
         limit = record["limit"]
@@ -204,16 +200,6 @@ SECTIONS: Mapping[str, Callable[[Record], str]] = {
 }
 
 
-def page_with(page: str, name: str, text: str) -> str:
-    """The page with a section in its place; raises ValueError for one without the markers."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, _, rest = page.partition(begin)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise ValueError(f"expected {begin} and {end} in {PAGE.name}")
-    return f"{before}{begin}\n{text}\n{end}{after}"
-
-
 def main() -> int:
     """Run the script."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -224,11 +210,11 @@ def main() -> int:
         keep(path)
     from renderer.preview.listing import listing  # noqa: PLC0415 - the package is found by the line above
 
-    page = page_with(PAGE.read_text(encoding="utf-8"), "nodes", listing())
+    page = with_section(PAGE.read_text(encoding="utf-8"), "nodes", listing())
     for name, section in SECTIONS.items():
         record = load(name)
         if record is not None:
-            page = page_with(page, name, section(record))
+            page = with_section(page, name, section(record))
     measured = load("preview") or {}
     drawn = plot(measured["growth"]) if "growth" in measured else ""
     if options.check:

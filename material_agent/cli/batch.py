@@ -58,6 +58,13 @@ class EngineName(StrEnum):
     ray = "ray"
 
 
+EngineChoice = Annotated[EngineName, typer.Option("--engine", help="local, or ray for a cluster.")]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option("--address", help="The Ray cluster: auto, HOST:6379 or ray://HOST:10001.", show_default=False),
+]
+
+
 def batch(
     references: Annotated[
         list[str],
@@ -85,10 +92,8 @@ def batch(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Tasks at once; the results do not depend on it.", show_default=False),
     ] = None,
-    engine: Annotated[EngineName, typer.Option(help="local, or ray for a cluster.")] = EngineName.local,
-    address: Annotated[
-        str | None, typer.Option(help="The Ray cluster: auto, HOST:6379 or ray://HOST:10001.", show_default=False)
-    ] = None,
+    engine: EngineChoice = EngineName.local,
+    address: ClusterAddress = None,
     cpus_per_task: Annotated[int, typer.Option(min=1, help="Cores that a task takes on a Ray cluster.")] = 1,
     patch_size: PatchSize = 1.0,
     crop: CropArea = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from material_agent.cli.batch import EngineName, engine_of
+from material_agent.cli.batch import ClusterAddress, EngineChoice, EngineName, engine_of
 from material_agent.cli.exits import Exit
 from material_agent.cli.fit_options import Quiet
 from material_agent.cli.options import Json
@@ -30,10 +30,8 @@ def experiment(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Runs at once; the results do not depend on it.", show_default=False),
     ] = None,
-    engine: Annotated[EngineName, typer.Option(help="local, or ray for a cluster.")] = EngineName.local,
-    address: Annotated[
-        str | None, typer.Option(help="The Ray cluster: auto, HOST:6379 or ray://HOST:10001.", show_default=False)
-    ] = None,
+    engine: EngineChoice = EngineName.local,
+    address: ClusterAddress = None,
     cpus_per_task: Annotated[int, typer.Option(min=1, help="Cores that a run takes on a Ray cluster.")] = 1,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Do results of other settings again, instead of refusing them.")

@@ -34,6 +34,7 @@ def cuts(graph: Graph, keep: Collection[str], whole: Collection[str] = ()) -> It
 
     Nodes of `keep` are never removed, though they may be left without a use; nodes of `whole` stay in use.
     """
+    used = _used(graph, graph.links)
     for node in graph.nodes.values():
         if node.type not in COMBINERS:
             continue
@@ -46,7 +47,7 @@ def cuts(graph: Graph, keep: Collection[str], whole: Collection[str] = ()) -> It
                 Link(link.src, link.src_socket, other.dst, other.dst_socket) if other in leaving else other
                 for other in graph.links
             )
-            lost = _used(graph, graph.links) - _used(graph, rewired)
+            lost = used - _used(graph, rewired)
             gone = tuple(sorted(lost - set(keep)))
             if node.id in gone and not lost & set(whole):
                 yield Cut(node.id, (*wires, *(RemoveNode(name) for name in gone)), gone)
